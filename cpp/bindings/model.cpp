@@ -1,0 +1,207 @@
+// The model of the core as a Python object. Batches run without the interpreter lock; a lock of its
+// own keeps threads apart.
+#include <nanobind/stl/optional.h>
+
+#include <chrono>
+#include <mutex>
+
+#include "../core/learners.hpp"
+#include "event.hpp"
+#include "module.hpp"
+#include "visitors.hpp"
+
+namespace lopsided {
+
+namespace {
+
+template <class Value>
+using Line = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+class PyModel {
+ public:
+  PyModel(const std::string& kind, const nb::dict& options, int hash_bits)
+      : model_(make_model(kind)), events_(names_, hash_bits) {
+    if (!model_) throw nb::value_error(("no kind of learner " + kind).c_str());
+    OptionsFrom visit(nb::steal<nb::dict>(PyDict_Copy(options.ptr())));
+    model_->options(visit);
+    for (auto [name, _] : visit.options)
+      throw nb::value_error((kind + " has no option " + nb::cast<std::string>(name)).c_str());
+  }
+
+  nb::dict learn(const HeldRows& held, Line<std::int8_t> labels, std::optional<Line<double>> weights,
+                 std::optional<Line<std::int64_t>> order, std::optional<double> rho, Count every,
+                 bool keep_scores) {
+    const Count rows = held.rows.size();
+    if (labels.size() != rows || (weights && weights->size() != rows))
+      throw nb::value_error("labels and weights must be as many as the rows");
+    Pass pass;
+    pass.labels = labels.data();
+    pass.weights = weights ? weights->data() : nullptr;
+    pass.order = order ? order->data() : nullptr;
+    pass.size = order ? order->size() : rows;
+    pass.rho = rho;
+    pass.every = every;
+    for (Count i = 0; order && i < pass.size; ++i)
+      if (pass.at(i) >= rows) throw nb::value_error("order names a row that is not there");
+    std::vector<double> scores(keep_scores ? pass.size : 0);
+    if (keep_scores) pass.scores = scores.data();
+
+    const auto start = std::chrono::steady_clock::now();
+    {
+      nb::gil_scoped_release free;
+      std::lock_guard turn(mutex_);
+      model_->learn(held.rows, pass);
+    }
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+
+    std::vector<double> curve;
+    for (const Tally& t : pass.curve)
+      for (const double v : {double(t.events), t.positives, t.negatives, t.false_negatives,
+                             t.false_positives, double(t.queries), double(t.updates)})
+        curve.push_back(v);
+    nb::dict out;
+    out["positives"] = pass.tally.positives;
+    out["negatives"] = pass.tally.negatives;
+    out["false_negatives"] = pass.tally.false_negatives;
+    out["false_positives"] = pass.tally.false_positives;
+    out["events"] = pass.tally.events;
+    out["queries"] = pass.tally.queries;
+    out["updates"] = pass.tally.updates;
+    out["seconds"] = seconds.count();
+    out["curve"] = to_numpy<double>(std::move(curve), {pass.curve.size(), 7});
+    if (keep_scores) out["scores"] = to_numpy<double>(std::move(scores), {pass.size});
+    return out;
+  }
+
+  auto score(const HeldRows& held) {
+    std::vector<double> out(held.rows.size());
+    {
+      nb::gil_scoped_release free;
+      std::lock_guard turn(mutex_);
+      model_->score(held.rows, out.data());
+    }
+    const std::size_t size = out.size();
+    return to_numpy<double>(std::move(out), {size});
+  }
+
+  // One event: a dict of named features, or a row of numbers.
+  void learn_event(const nb::dict& event, int y, double weight) {
+    const auto turn = take_turn();
+    learn_row(read(event), y, weight);
+    if (weight == 0) return;
+    for (nb::object& name : events_.fresh()) names_.append(std::move(name));
+  }
+  void learn_row(const Line<double>& row, int y, double weight) {
+    const auto turn = take_turn();
+    learn_row(one_row(row), y, weight);
+  }
+  double score_event(const nb::dict& event) {
+    const auto turn = take_turn();
+    return score_row(read(event));
+  }
+  double score_row(const Line<double>& row) {
+    const auto turn = take_turn();
+    return score_row(one_row(row));
+  }
+
+  nb::dict state() {
+    const auto turn = take_turn();
+    StateToDict visit;
+    model_->state(visit);
+    return visit.state;
+  }
+  void restore(Index features, nb::dict state, const nb::list& names) {
+    const auto turn = take_turn();
+    model_->grow(features);
+    StateFromDict visit(std::move(state));
+    model_->state(visit);
+    set_names(names);
+  }
+
+  void set_names(const nb::list& names) {
+    for (std::size_t j = static_cast<std::size_t>(names_.size()); j < names.size(); ++j)
+      names_.append(nb::borrow(names[j]));
+  }
+  nb::list names() const {
+    nb::list out;
+    for (Index j = 0; j < names_.size(); ++j) out.append(names_.name(j));
+    return out;
+  }
+
+  auto coefficients() {
+    const auto turn = take_turn();
+    std::vector<double> w = model_->coefficients();
+    const std::size_t size = w.size();
+    return to_numpy<double>(std::move(w), {size});
+  }
+  Index features() const { return model_->features(); }
+  double rho() const { return model_->rho(); }
+
+ private:
+  // Waits for the model without holding up the interpreter.
+  std::unique_lock<std::mutex> take_turn() {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) {
+      nb::gil_scoped_release free;
+      lock.lock();
+    }
+    return lock;
+  }
+
+  Rows read(const nb::dict& event) {
+    const Index known = model_->features();
+    if (!events_.hashed() && names_.size() != known)
+      throw nb::value_error(
+          "this model learned from columns without names: give it a row of numbers, not a dict");
+    events_.read(event, known);
+    return events_.rows();
+  }
+  static Rows one_row(const Line<double>& row) {
+    return Rows({row.data(), false, 0, 1}, 1, static_cast<Index>(row.size()));
+  }
+
+  double score_row(const Rows& rows) {
+    double out;
+    model_->score(rows, &out);
+    return out;
+  }
+  void learn_row(const Rows& rows, int y, double weight) {
+    const auto label = static_cast<std::int8_t>(y);
+    Pass pass;
+    pass.labels = &label;
+    pass.weights = &weight;
+    pass.size = 1;
+    model_->learn(rows, pass);
+  }
+
+  std::unique_ptr<Model> model_;
+  NameTable names_;
+  EventReader events_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+void bind_model(nb::module_& m) {
+  nb::class_<PyModel>(m, "Model", "A learner with its scaling, costs and counts.")
+      .def(nb::init<const std::string&, const nb::dict&, int>(), nb::arg("kind"), nb::arg("options"),
+           nb::arg("hash_bits") = 0)
+      .def("learn", &PyModel::learn, nb::arg("rows"), nb::arg("labels"),
+           nb::arg("weights").none(), nb::arg("order").none(), nb::arg("rho").none(),
+           nb::arg("every"), nb::arg("scores"), "One pass; what happened in it.")
+      .def("score", &PyModel::score, nb::arg("rows"))
+      .def("learn_event", &PyModel::learn_event, nb::arg("event"), nb::arg("y"), nb::arg("weight"))
+      .def("learn_row", nb::overload_cast<const Line<double>&, int, double>(&PyModel::learn_row),
+           nb::arg("row"), nb::arg("y"), nb::arg("weight"))
+      .def("score_event", &PyModel::score_event, nb::arg("event"))
+      .def("score_row", nb::overload_cast<const Line<double>&>(&PyModel::score_row), nb::arg("row"))
+      .def("state", &PyModel::state)
+      .def("restore", &PyModel::restore, nb::arg("features"), nb::arg("state"), nb::arg("names"))
+      .def("set_names", &PyModel::set_names, nb::arg("names"))
+      .def("coefficients", &PyModel::coefficients)
+      .def_prop_ro("names", &PyModel::names)
+      .def_prop_ro("features", &PyModel::features)
+      .def_prop_ro("rho", &PyModel::rho);
+}
+
+}  // namespace lopsided

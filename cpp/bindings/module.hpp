@@ -1,0 +1,10 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace lopsided {
+
+void bind_rows(nanobind::module_& m);
+void bind_model(nanobind::module_& m);
+
+}  // namespace lopsided

@@ -1,0 +1,45 @@
+#include "kernels.hpp"
+
+#include "row.hpp"
+#include "standard.hpp"
+
+// Sanitizers cannot run the resolvers that choose a clone.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define LOPSIDED_CLONES __attribute__((target_clones("default", "avx2")))
+#else
+#define LOPSIDED_CLONES
+#endif
+
+namespace lopsided::kernels {
+
+LOPSIDED_CLONES double squares(const double* x, Index n) {
+  return lanes::sum(n, [=](Index k) { return x[k] * x[k]; });
+}
+
+LOPSIDED_CLONES bool increasing(const Index* indices, Index n) {
+  int falls = 0;
+  for (Index k = 1; k < n; ++k) falls += indices[k] <= indices[k - 1];
+  return falls == 0;
+}
+
+LOPSIDED_CLONES void centre(const double* __restrict x, Index n, double share,
+                            double* __restrict mean, double* __restrict spread, bool keep,
+                            double* __restrict z) {
+  for (Index j = 0; j < n; ++j) {
+    double m = mean[j], s = spread[j];
+    z[j] = standard::centre(x[j], m, s, share);
+    mean[j] = keep ? m : mean[j];
+    spread[j] = keep ? s : spread[j];
+  }
+}
+
+LOPSIDED_CLONES void divide(const double* __restrict x, Index n, double share,
+                            double* __restrict spread, bool keep, double* __restrict z) {
+  for (Index j = 0; j < n; ++j) {
+    double s = spread[j];
+    z[j] = standard::divide(x[j], s, share);
+    spread[j] = keep ? s : spread[j];
+  }
+}
+
+}  // namespace lopsided::kernels

@@ -1,0 +1,21 @@
+// Loops over plain arrays, compiled for AVX2 as well and chosen when the program starts.
+#pragma once
+
+#include "base.hpp"
+
+namespace lopsided::kernels {
+
+double squares(const double* x, Index n);
+
+// Are the indices strictly increasing?
+bool increasing(const Index* indices, Index n);
+
+// Standard scores. x is absorbed into mean and spread (Welford), z is its score with them; `share`
+// is 1 / rows, this one included. With keep = false mean and spread stay as they were.
+void centre(const double* x, Index n, double share, double* mean, double* spread, bool keep,
+            double* z);
+
+// The same about 0 instead of the mean: absent features stay 0, a sparse row stays sparse.
+void divide(const double* x, Index n, double share, double* spread, bool keep, double* z);
+
+}  // namespace lopsided::kernels

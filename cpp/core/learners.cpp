@@ -1,0 +1,46 @@
+#include "learners.hpp"
+
+#include "linear/acog.hpp"
+#include "linear/arow.hpp"
+#include "linear/cog.hpp"
+#include "linear/passive_aggressive.hpp"
+#include "linear/paum.hpp"
+#include "linear/perceptron.hpp"
+#include "linear/romma.hpp"
+
+namespace lopsided {
+
+namespace {
+
+template <class Learner>
+std::unique_ptr<Model> make() {
+  return std::make_unique<ModelOf<Learner>>();
+}
+
+struct Kind {
+  std::string_view name;
+  std::unique_ptr<Model> (*make)();
+};
+
+constexpr Kind kinds[] = {
+    {"perceptron", make<Perceptron>},
+    {"romma", make<Romma>},
+    {"passive-aggressive", make<PassiveAggressive>},
+    {"cost-sensitive-passive-aggressive", make<CostSensitivePassiveAggressive>},
+    {"paum", make<Paum>},
+    {"cog", make<Cog>},
+    {"arow-diagonal", make<Arow<DiagonalCovariance>>},
+    {"arow-full", make<Arow<FullCovariance>>},
+    {"acog-diagonal", make<Acog<DiagonalCovariance>>},
+    {"acog-full", make<Acog<FullCovariance>>},
+};
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(std::string_view name) {
+  for (const Kind& kind : kinds)
+    if (kind.name == name) return kind.make();
+  return nullptr;
+}
+
+}  // namespace lopsided

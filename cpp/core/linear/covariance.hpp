@@ -1,0 +1,110 @@
+// Sigma, the second-order memory of a linear learner: full or diagonal.
+//
+// along(x) looks: its variance() is x' Sigma x. learn(x, along, ...) then shrinks Sigma along x,
+// Sigma^-1 += x x' / r, and moves the mean by step * Sigma x with the Sigma before or after that.
+// Weights enter as r / weight: the same as a row stretched by the root of the weight.
+#pragma once
+
+#include "../row.hpp"
+#include "symmetric.hpp"
+
+namespace lopsided {
+
+enum class Sigma { before, after };
+
+class FullCovariance {
+ public:
+  struct Along {
+    double value;
+    double variance() const { return value; }
+  };
+
+  Along along(const RowLike auto& x) {
+    x_.grow(sigma_.padded());
+    product_.grow(sigma_.padded());
+    pending_.grow(sigma_.padded());
+    std::fill_n(x_.data(), x_.size(), 0.0);
+    x.add_to(x_.data(), 1);
+    sigma_.multiply(x_.data(), pending_.data(), product_.data());
+    return {x.dot(product_.data())};
+  }
+
+  // Sigma loses u u' / (r + v), u = Sigma x. It is taken off in the next pass over Sigma.
+  void learn(const RowLike auto&, Along along, double r, Sigma which, double step, Vector& mean) {
+    const double left = r + along.variance();
+    const double move = which == Sigma::after ? step * (r / left) : step;
+    const double root = std::sqrt(1 / left);
+    const double* __restrict u = product_.data();
+    double* __restrict m = mean.data();
+    double* __restrict p = pending_.data();
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      m[j] += move * u[j];
+      p[j] = root * u[j];
+    }
+  }
+
+  void options(auto&&) {}
+  void state(auto&& visit) {
+    if (pending_.size() > 0) {
+      sigma_.subtract(pending_.data());
+      std::fill_n(pending_.data(), pending_.size(), 0.0);
+    }
+    visit("covariance", sigma_);
+  }
+
+ private:
+  Symmetric sigma_;
+  Vector pending_;  // Sigma still has to lose pending pending'
+  Vector x_, product_;
+};
+
+class DiagonalCovariance {
+ public:
+  enum class Rule { coordinate, shared };
+  Rule rule = Rule::coordinate;
+
+  template <class Row>
+  struct Along {
+    const Row& x;
+    const double* s;
+    double variance() const {
+      return x.sum([s = s](Index j, double v) { return s[j] * v * v; });
+    }
+  };
+
+  template <RowLike Row>
+  Along<Row> along(const Row& x) const {
+    return {x, variance_.data()};
+  }
+
+  template <RowLike Row>
+  void learn(const Row& x, const Along<Row>& along, double r, Sigma which, double step,
+             Vector& mean) {
+    double* __restrict s = variance_.data();
+    double* __restrict m = mean.data();
+    const bool after = which == Sigma::after;
+    if (rule == Rule::coordinate) {
+      const double inverse = 1 / r;
+      x.for_each([=](Index j, double v) {
+        const double before = s[j];
+        s[j] = before / (1 + before * v * v * inverse);
+        m[j] += step * (after ? s[j] : before) * v;
+      });
+    } else {
+      const double share = 1 / (r + along.variance());
+      x.for_each([=](Index j, double v) {
+        const double before = s[j];
+        s[j] = before - before * before * v * v * share;
+        m[j] += step * (after ? s[j] : before) * v;
+      });
+    }
+  }
+
+  void options(auto&& visit) { visit("diag_rule", rule, {"coordinate", "shared"}); }
+  void state(auto&& visit) { visit("variance", variance_); }
+
+ private:
+  Vector variance_{1};
+};
+
+}  // namespace lopsided

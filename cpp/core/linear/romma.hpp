@@ -1,0 +1,65 @@
+// ROMMA, the relaxed online maximum margin algorithm (Li & Long 1999), and its aggressive form.
+//
+// The step is the smallest w' with y w'.x = 1 and w'.w = |w|^2: w' = c w + d x. The factor c is kept
+// apart (w = scale * direction), so a step costs no more than the row's non-zeros.
+#pragma once
+
+#include "../row.hpp"
+
+namespace lopsided {
+
+struct Romma {
+  bool aggressive = false;  // also step on correct answers with a margin below 1
+  double eps = 1e-12;       // rows this close to parallel with w are left alone
+  Vector direction;
+  double scale = 1;
+  double square = 0;  // |w|^2
+
+  double score(const RowLike auto& x) const { return scale * dot(direction, x); }
+
+  bool learn(const RowLike auto& x, const Target& t, double score) {
+    const double y = t.y;
+    const bool mistake = (score >= 0) != (y > 0);
+    if (aggressive ? y * score >= 1 : !mistake) return false;
+    const double length = x.squared_norm();
+    if (square == 0) {
+      if (length == 0) return false;
+      move(1, y, x, score, length);
+      return true;
+    }
+    const double gap = length * square - score * score;
+    if (gap <= eps * length * square) return false;
+    move((length * square - y * score) / gap, square * (y - score) / gap, x, score, length);
+    return true;
+  }
+
+  Vector coefficients() const {
+    Vector w = direction;
+    for (std::size_t j = 0; j < w.size(); ++j) w[j] *= scale;
+    return w;
+  }
+  void options(auto&& visit) {
+    visit("aggressive", aggressive);
+    visit("eps", eps);
+  }
+  void state(auto&& visit) {
+    visit("direction", direction);
+    visit("scale", scale);
+    visit("square", square);
+  }
+
+ private:
+  // w = keep * w + step * x
+  void move(double keep, double step, const RowLike auto& x, double score, double length) {
+    square = keep * keep * square + 2 * keep * step * score + step * step * length;
+    scale *= keep;
+    const double size = std::abs(scale);
+    if (!(size >= 1e-9 && size <= 1e9)) {
+      for (std::size_t j = 0; j < direction.size(); ++j) direction[j] *= scale;
+      scale = 1;
+    }
+    add(direction, step / scale, x);
+  }
+};
+
+}  // namespace lopsided

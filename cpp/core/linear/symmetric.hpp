@@ -1,0 +1,93 @@
+// A growing symmetric matrix that starts as the identity: its lower triangle in 4 x 4 tiles, row of
+// tiles after row of tiles, so that new features are appended and nothing moves.
+#pragma once
+
+#include "../base.hpp"
+
+namespace lopsided {
+
+class Symmetric {
+ public:
+  std::size_t size() const { return size_; }
+  std::size_t padded() const { return rows_ * side; }
+  std::size_t bytes() const { return tiles_.size() * sizeof(double); }
+
+  void grow(std::size_t size) {
+    if (size <= size_) return;
+    if (size > max_size) throw std::length_error("a full covariance takes at most 40000 features");
+    size_ = size;
+    for (; rows_ * side < size; ++rows_) {
+      tiles_.resize(tiles_.size() + (rows_ + 1) * area, 0.0);
+      double* corner = tiles_.data() + tiles_.size() - area;
+      for (std::size_t k = 0; k < side; ++k) corner[k * side + k] = 1;
+    }
+  }
+
+  // this -= s s', then out = this * x, in one pass. All three have padded() entries, zero beyond
+  // size(). The product s_i s_j is the same bits both ways: the matrix stays symmetric.
+  void multiply(const double* __restrict x, const double* __restrict s, double* __restrict out) {
+    double* __restrict tile = tiles_.data();
+    for (std::size_t i = 0; i < rows_; ++i) {
+      double sums[side][side] = {};
+      const double* xi = x + i * side;
+      const double* si = s + i * side;
+      for (std::size_t j = 0; j < i; ++j, tile += area) {
+        const double* xj = x + j * side;
+        const double* sj = s + j * side;
+        double below[side] = {};
+        for (std::size_t r = 0; r < side; ++r)
+          for (std::size_t k = 0; k < side; ++k) {
+            const double t = tile[r * side + k] - si[r] * sj[k];
+            tile[r * side + k] = t;
+            sums[r][k] += t * xj[k];
+            below[k] += t * xi[r];
+          }
+        for (std::size_t k = 0; k < side; ++k) out[j * side + k] += below[k];
+      }
+      for (std::size_t r = 0; r < side; ++r)
+        for (std::size_t k = 0; k < side; ++k) {
+          const double t = tile[r * side + k] - si[r] * si[k];
+          tile[r * side + k] = t;
+          sums[r][k] += t * xi[k];
+        }
+      tile += area;
+      for (std::size_t r = 0; r < side; ++r)
+        out[i * side + r] = (sums[r][0] + sums[r][2]) + (sums[r][1] + sums[r][3]);
+    }
+  }
+
+  void subtract(const double* s) {
+    double* tile = tiles_.data();
+    for (std::size_t i = 0; i < rows_; ++i)
+      for (std::size_t j = 0; j <= i; ++j, tile += area)
+        for (std::size_t r = 0; r < side; ++r)
+          for (std::size_t k = 0; k < side; ++k)
+            tile[r * side + k] -= s[i * side + r] * s[j * side + k];
+  }
+
+  // Element (i, j), i >= j.
+  double& at(std::size_t i, std::size_t j) {
+    const std::size_t row = i / side, column = j / side;
+    return tiles_[(row * (row + 1) / 2 + column) * area + (i % side) * side + j % side];
+  }
+
+  void read(double* square) {
+    for (std::size_t i = 0; i < size_; ++i)
+      for (std::size_t j = 0; j <= i; ++j) square[i * size_ + j] = square[j * size_ + i] = at(i, j);
+  }
+  void write(const double* square) {
+    for (std::size_t i = 0; i < size_; ++i)
+      for (std::size_t j = 0; j <= i; ++j) {
+        at(i, j) = square[i * size_ + j];
+        if (i / side == j / side) at(j, i) = at(i, j);
+      }
+  }
+
+ private:
+  static constexpr std::size_t side = 4, area = side * side;
+  static constexpr std::size_t max_size = 40000;  // 6.4 GB
+  std::size_t size_ = 0, rows_ = 0;
+  std::vector<double> tiles_;
+};
+
+}  // namespace lopsided

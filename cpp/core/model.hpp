@@ -1,0 +1,163 @@
+// A learner with everything around it: preparation, costs, counts. The face the bindings see.
+#pragma once
+
+#include <memory>
+
+#include "linear/symmetric.hpp"
+#include "progressive.hpp"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define LOPSIDED_AVX2 __attribute__((target("avx2"), flatten))
+#define LOPSIDED_HAS_AVX2 __builtin_cpu_supports("avx2")
+#else
+#define LOPSIDED_AVX2
+#define LOPSIDED_HAS_AVX2 false
+#endif
+
+namespace lopsided {
+
+// Reads or writes the named parts of a model: to save, load, copy and inspect it.
+struct StateVisitor {
+  virtual ~StateVisitor() = default;
+  virtual void operator()(const char* name, Vector& values) = 0;
+  virtual void operator()(const char* name, Symmetric& values) = 0;
+  virtual void operator()(const char* name, double& value) = 0;
+  virtual void operator()(const char* name, Count& value) = 0;
+};
+
+// Sets the options of a model before its first row.
+struct OptionVisitor {
+  virtual ~OptionVisitor() = default;
+  virtual void operator()(const char* name, double& value) = 0;
+  virtual void operator()(const char* name, bool& value) = 0;
+  virtual int choose(const char* name, std::initializer_list<const char*> choices, int now) = 0;
+
+  template <class Choice>
+  void operator()(const char* name, Choice& value, std::initializer_list<const char*> choices) {
+    value = static_cast<Choice>(choose(name, choices, static_cast<int>(value)));
+  }
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual std::unique_ptr<Model> clone() const = 0;
+  virtual void learn(const Rows& rows, Pass& pass) = 0;
+  virtual void score(const Rows& rows, double* out) = 0;
+  virtual std::vector<double> coefficients() const = 0;  // with the intercept's first, if any
+  virtual void options(OptionVisitor& visit) = 0;
+  virtual void state(StateVisitor& visit) = 0;
+  virtual void grow(Index features) = 0;
+
+  Index features() const { return features_; }
+  double rho() const { return cost_.rho(); }
+  bool intercept() const { return prepare_.intercept; }
+
+ protected:
+  Index features_ = 0;
+  Count rounds_ = 0, updates_ = 0;
+  Prepare prepare_;
+  Cost cost_;
+};
+
+namespace detail {
+
+template <class Row, class... Rest>
+LOPSIDED_AVX2 void progressive_avx2(Rest&&... rest) {
+  progressive<Row>(rest...);
+}
+template <class Row, class... Rest>
+LOPSIDED_AVX2 void score_all_avx2(Rest&&... rest) {
+  score_all<Row>(rest...);
+}
+
+}  // namespace detail
+
+template <class Learner>
+class ModelOf final : public Model {
+ public:
+  std::unique_ptr<Model> clone() const override { return std::make_unique<ModelOf>(*this); }
+
+  // All rows are learned or none: a batch larger than the model is checked on the way, with a copy
+  // of the model to go back to; a smaller one is checked beforehand.
+  void learn(const Rows& rows, Pass& pass) override {
+    if (rows.bytes() > bytes_ && !pass.weightless()) {
+      auto before = *this;
+      try {
+        run(rows, pass);
+      } catch (...) {
+        *this = std::move(before);
+        throw;
+      }
+    } else {
+      Scratch scratch;
+      for (Count i = 0; i < pass.size; ++i) {
+        pass.weight(pass.at(i));
+        if (rows.sparse()) rows.row<SparseRow>(pass.at(i), scratch);
+        else rows.row<DenseRow>(pass.at(i), scratch);
+      }
+      if (!pass.weightless()) run(rows, pass);
+    }
+  }
+
+  void score(const Rows& rows, double* out) override {
+    const auto go = [&]<class Row>(Row*) {
+      if (LOPSIDED_HAS_AVX2) detail::score_all_avx2<Row>(rows, learner_, prepare_, features_, out);
+      else score_all<Row>(rows, learner_, prepare_, features_, out);
+    };
+    sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
+  }
+
+  std::vector<double> coefficients() const override {
+    const Vector w = learner_.coefficients();
+    return {w.data(), w.data() + w.size()};
+  }
+
+  void options(OptionVisitor& visit) override {
+    prepare_.options(visit);
+    cost_.options(visit);
+    learner_.options(visit);
+  }
+  void state(StateVisitor& visit) override {
+    visit("rounds", rounds_);
+    visit("updates", updates_);
+    prepare_.state(visit);
+    cost_.state(visit);
+    learner_.state(visit);
+  }
+  void grow(Index features) override {
+    if (features <= features_) return;
+    features_ = features;
+    prepare_.grow(features);
+    bytes_ = 0;
+    learner_.state([&, size = std::size_t(features + prepare_.offset())](const char*, auto& values) {
+      if constexpr (requires { values.grow(size); }) {
+        values.grow(size);
+        bytes_ += values.bytes();
+      }
+    });
+  }
+
+ private:
+
+  bool sparse(const Rows& rows) const {
+    return rows.sparse() && !(prepare_.standard && prepare_.centred);
+  }
+
+  void run(const Rows& rows, Pass& pass) {
+    grow(rows.columns());
+    const auto go = [&]<class Row>(Row*) {
+      AlwaysAsk ask;
+      if (LOPSIDED_HAS_AVX2)
+        detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
+      else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
+    };
+    sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
+    updates_ += pass.tally.updates;
+  }
+
+  Learner learner_;
+  std::size_t bytes_ = 0;  // held by the learner
+};
+
+}  // namespace lopsided

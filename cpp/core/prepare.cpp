@@ -1,0 +1,86 @@
+#include "prepare.hpp"
+
+#include <algorithm>
+
+#include "kernels.hpp"
+#include "standard.hpp"
+
+namespace lopsided {
+
+void Prepare::grow(std::size_t features) {
+  if (standard) spread_.grow(features);
+  if (standard && centred) mean_.grow(features);
+}
+
+DenseRow Prepare::prepared(const DenseRow& raw, Index known, bool keep, Scratch& out) {
+  const Index n = std::min(raw.size, known);
+  out.values.resize(static_cast<std::size_t>(n + offset()));
+  double* z = out.values.data() + offset();
+  const double share = 1 / (static_cast<double>(rows_) + 1);
+  if (!standard) std::copy_n(raw.values, n, z);
+  else if (centred) kernels::centre(raw.values, n, share, mean_.data(), spread_.data(), keep, z);
+  else kernels::divide(raw.values, n, share, spread_.data(), keep, z);
+  rows_ += keep;
+  double outside = 0;
+  for (Index j = n; j < raw.size; ++j) outside += stranger(raw.values[j], share);
+  return finish<DenseRow>(out, n, outside);
+}
+
+SparseRow Prepare::prepared(const SparseRow& raw, Index known, bool keep, Scratch& out) {
+  out.values.resize(static_cast<std::size_t>(raw.size + offset()));
+  out.indices.resize(out.values.size());
+  const double share = 1 / (static_cast<double>(rows_) + 1);
+  double outside = 0;
+  Index n = offset();
+  for (Index k = 0; k < raw.size; ++k) {
+    const Index j = raw.indices[k];
+    if (j >= known) {
+      outside += stranger(raw.values[k], share);
+      continue;
+    }
+    out.indices[n] = j + offset();
+    out.values[n] = raw.values[k];
+    if (standard) {
+      double spread = spread_[j];
+      out.values[n] = standard::divide(raw.values[k], spread, share);
+      if (keep) spread_[j] = spread;
+    }
+    ++n;
+  }
+  rows_ += keep;
+  if (intercept) out.indices[0] = 0;
+  return finish<SparseRow>(out, n - offset(), outside);
+}
+
+// Squared score of a feature never met before.
+double Prepare::stranger(double x, double share) const {
+  double mean = 0, spread = 0;
+  const double z = !standard ? x
+                   : centred ? standard::centre(x, mean, spread, share)
+                             : standard::divide(x, spread, share);
+  return z * z;
+}
+
+bool Prepare::all_below(const SparseRow& row, Index known) {
+  return std::all_of(row.indices, row.indices + row.size, [=](Index j) { return j < known; });
+}
+
+template <class Row>
+Row Prepare::finish(Scratch& out, Index n, double outside) const {
+  double* z = out.values.data() + offset();
+  double square = kernels::squares(z, n);
+  double scale = stretch(square + outside);
+  if (intercept) {
+    for (Index k = 0; k < n; ++k) z[k] *= scale;
+    square = square * scale * scale + 1;
+    scale = 1;
+    out.values[0] = 1;
+    ++n;
+  }
+  if constexpr (std::same_as<Row, SparseRow>)
+    return {out.indices.data(), out.values.data(), n, square, scale};
+  else
+    return {out.values.data(), n, square, scale};
+}
+
+}  // namespace lopsided

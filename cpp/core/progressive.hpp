@@ -1,0 +1,103 @@
+// THE loop: score, ask, learn, record. Learning without a budget is the case "always ask".
+#pragma once
+
+#include <optional>
+
+#include "cost.hpp"
+#include "prepare.hpp"
+
+namespace lopsided {
+
+// What happened so far. Weighted by the events' weights; a score of 0 predicts positive.
+struct Tally {
+  double positives = 0, negatives = 0;
+  double false_negatives = 0, false_positives = 0;
+  Count events = 0, queries = 0, updates = 0;
+
+  void record(double y, double weight, double score) {
+    ++events;
+    if (y > 0) {
+      positives += weight;
+      if (score < 0) false_negatives += weight;
+    } else {
+      negatives += weight;
+      if (score >= 0) false_positives += weight;
+    }
+  }
+};
+
+// One pass over a batch: what it is given, and what it leaves behind.
+struct Pass {
+  const std::int8_t* labels = nullptr;    // -1 or 1, one for each row
+  const double* weights = nullptr;        // none: all 1
+  const std::int64_t* order = nullptr;    // none: as they come
+  Count size = 0;                         // rows to visit
+  std::optional<double> rho;              // when the class counts are known beforehand
+  Count every = 0;                        // rounds between points of the curve; 0: no curve
+
+  double* scores = nullptr;               // progressive scores, in visiting order
+  Tally tally;
+  std::vector<Tally> curve;
+
+  Count at(Count i) const { return order ? static_cast<Count>(order[i]) : i; }
+  double weight(Count row) const {
+    const double e = weights ? weights[row] : 1;
+    if (!(e >= 0 && e < std::numeric_limits<double>::infinity())) refuse_weight(row);
+    return e;
+  }
+  // Nothing to learn: not even the number of features may change.
+  bool weightless() const {
+    for (Count i = 0; i < size; ++i)
+      if (!weights || weights[at(i)] != 0) return false;
+    return true;
+  }
+
+ private:
+  [[noreturn, gnu::noinline, gnu::cold]] static void refuse_weight(Count row) {
+    throw DataError("a weight must be finite and not negative", static_cast<std::int64_t>(row));
+  }
+};
+
+// The query rule and its budget stand where AlwaysAsk stands.
+struct AlwaysAsk {
+  constexpr bool operator()(const auto& /*learner*/, const auto& /*row*/, double /*score*/) const {
+    return true;
+  }
+};
+
+template <class Row, class Learner, class Ask>
+void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepare, Cost& cost,
+                 Count& round, Ask ask) {
+  Scratch read, prepared;
+  for (Count i = 0; i < pass.size; ++i) {
+    const Count at = pass.at(i);
+    const double weight = pass.weight(at);
+    const Row raw = rows.row<Row>(at, read);
+    if (weight == 0) {
+      if (pass.scores) pass.scores[i] = std::numeric_limits<double>::quiet_NaN();
+    } else {
+      const double y = pass.labels[at];
+      const Row x = prepare.row(raw, rows.columns(), true, prepared);
+      const double score = learner.score(x);
+      if (pass.scores) pass.scores[i] = score;
+      pass.tally.record(y, weight, score);
+      if (ask(learner, x, score)) {
+        ++pass.tally.queries;
+        const Target target{y, cost.next(y, weight, pass.rho), weight, ++round};
+        pass.tally.updates += learner.learn(x, target, score);
+      }
+    }
+    if (pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size))
+      pass.curve.push_back(pass.tally);
+  }
+}
+
+// Scores without learning: what the model would say if the row came next.
+template <class Row, class Learner>
+void score_all(const Rows& rows, const Learner& learner, Prepare& prepare, Index known, double* out) {
+  Scratch read, prepared;
+  for (Count i = 0; i < rows.size(); ++i)
+    out[i] = learner.score(prepare.row(rows.row<Row>(i, read), known, false, prepared));
+}
+
+}  // namespace lopsided

@@ -1,0 +1,117 @@
+// One example, dense or sparse. Learners are written once, against RowLike.
+//
+// `scale` multiplies every value: a row scaled to unit length needs no copy. `square` is the sum of
+// squares of the values before that.
+// Sums run over a fixed number of lanes, so they have the same bits on every instruction set.
+#pragma once
+
+#include <concepts>
+
+#include "base.hpp"
+
+namespace lopsided {
+
+namespace lanes {
+
+inline constexpr Index width = 16;
+
+inline double total(const double (&lane)[width]) {
+  double half[8];
+  for (int k = 0; k < 8; ++k) half[k] = lane[k] + lane[k + 8];
+  return ((half[0] + half[4]) + (half[1] + half[5])) + ((half[2] + half[6]) + (half[3] + half[7]));
+}
+
+// Sum of term(k) for k in [0, n).
+template <class Term>
+double sum(Index n, Term term) {
+  double lane[width] = {};
+  Index k = 0;
+  for (; k + width <= n; k += width)
+    for (Index l = 0; l < width; ++l) lane[l] += term(k + l);
+  for (Index l = 0; k + l < n; ++l) lane[l] += term(k + l);
+  return total(lane);
+}
+
+}  // namespace lanes
+
+struct DenseRow {
+  const double* values;
+  Index size;
+  double square;
+  double scale = 1;
+
+  double dot(const double* w) const {
+    return scale * lanes::sum(size, [=, v = values](Index j) { return w[j] * v[j]; });
+  }
+  void add_to(double* __restrict w, double step) const {
+    const double s = step * scale;
+    const double* __restrict v = values;
+    for (Index j = 0; j < size; ++j) w[j] += s * v[j];
+  }
+  double squared_norm() const { return scale * scale * square; }
+  template <class Term>
+  double sum(Term term) const {
+    return lanes::sum(size, [&](Index j) { return term(j, scale * values[j]); });
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+#pragma GCC ivdep  // a visit touches feature j and nothing else
+    for (Index j = 0; j < size; ++j) visit(j, scale * values[j]);
+  }
+};
+
+// Indices are unique and in range; their order is that of the input.
+struct SparseRow {
+  const Index* indices;
+  const double* values;
+  Index size;
+  double square;
+  double scale = 1;
+
+  double dot(const double* w) const {
+    return scale * quarters([=, this](Index k) { return w[indices[k]] * values[k]; });
+  }
+  void add_to(double* w, double step) const {
+    const double s = step * scale;
+    for (Index k = 0; k < size; ++k) w[indices[k]] += s * values[k];
+  }
+  double squared_norm() const { return scale * scale * square; }
+  template <class Term>
+  double sum(Term term) const {
+    return quarters([&](Index k) { return term(indices[k], scale * values[k]); });
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (Index k = 0; k < size; ++k) visit(indices[k], scale * values[k]);
+  }
+
+ private:
+  // Gathers are scalar: four lanes hide the latency of the additions.
+  template <class Term>
+  double quarters(Term term) const {
+    double a = 0, b = 0, c = 0, d = 0;
+    Index k = 0;
+    for (; k + 4 <= size; k += 4) {
+      a += term(k);
+      b += term(k + 1);
+      c += term(k + 2);
+      d += term(k + 3);
+    }
+    for (; k < size; ++k) a += term(k);
+    return (a + b) + (c + d);
+  }
+};
+
+template <class Row>
+concept RowLike = requires(const Row& x, double* w, double s) {
+  { x.dot(w) } -> std::same_as<double>;
+  { x.squared_norm() } -> std::same_as<double>;
+  x.add_to(w, s);
+  x.for_each([](Index, double) {});
+  { x.sum([](Index, double v) { return v; }) } -> std::same_as<double>;
+};
+
+double dot(const Vector& w, const RowLike auto& x) { return x.dot(w.data()); }
+void add(Vector& w, double step, const RowLike auto& x) { x.add_to(w.data(), step); }
+
+}  // namespace lopsided

@@ -1,0 +1,136 @@
+#include "rows.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+#include "kernels.hpp"
+
+namespace lopsided {
+
+namespace {
+
+[[noreturn]] void out_of_range(std::int64_t index, Index columns, Count i) {
+  std::ostringstream text;
+  text << "column index " << index << " is outside 0.." << columns - 1;
+  throw DataError(text.str(), static_cast<std::int64_t>(i));
+}
+
+// The sum of squares, which is finite just when the row can be used.
+double checked_square(const double* values, const Index* indices, Index n, Count i) {
+  const double square = kernels::squares(values, n);
+  if (std::isfinite(square)) return square;
+  for (Index k = 0; k < n; ++k) {
+    const std::int64_t column = indices ? indices[k] : k;
+    if (std::isnan(values[k])) throw DataError("NaN", static_cast<std::int64_t>(i), column);
+    if (std::isinf(values[k])) throw DataError("inf", static_cast<std::int64_t>(i), column);
+  }
+  throw DataError("values too large: their squares overflow", static_cast<std::int64_t>(i));
+}
+
+}  // namespace
+
+Rows::Rows(const Csr& csr, Count size, Index columns)
+    : size_(size), columns_(columns), sparse_(true), csr_(csr) {
+  Count before = 0;
+  for (Count i = 0; i < size; ++i) {
+    const auto [first, last] = span(i);
+    if (first != before || last < first || last > csr.stored || last - first > max_features)
+      throw DataError("indptr must start at 0, never fall, and end within the stored values",
+                      static_cast<std::int64_t>(i));
+    before = last;
+  }
+}
+
+std::pair<Count, Count> Rows::span(Count i) const {
+  const auto pair = [&](const auto* starts) {
+    return std::pair<Count, Count>(static_cast<Count>(starts[i]), static_cast<Count>(starts[i + 1]));
+  };
+  return csr_.wide_starts ? pair(static_cast<const std::int64_t*>(csr_.starts))
+                          : pair(static_cast<const std::int32_t*>(csr_.starts));
+}
+
+template <class Value>
+void Rows::gather(Count i, Scratch& scratch) const {
+  scratch.values.resize(static_cast<std::size_t>(columns_));
+  const Value* from = static_cast<const Value*>(dense_.data) +
+                      static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
+  for (Index j = 0; j < columns_; ++j) scratch.values[j] = from[j * dense_.column_stride];
+}
+
+DenseRow Rows::dense_row(Count i, Scratch& scratch) const {
+  const double* values = scratch.values.data();
+  if (dense_.single) {
+    gather<float>(i, scratch);
+    values = scratch.values.data();
+  } else if (dense_.column_stride != 1) {
+    gather<double>(i, scratch);
+    values = scratch.values.data();
+  } else {
+    values = static_cast<const double*>(dense_.data) +
+             static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
+  }
+  return {values, columns_, checked_square(values, nullptr, columns_, i)};
+}
+
+SparseRow Rows::sparse_row(Count i, Scratch& scratch) const {
+  const auto [first, last] = span(i);
+  const auto n = static_cast<Index>(last - first);
+  const Index* indices = static_cast<const Index*>(csr_.indices) + first;
+  if (csr_.wide_indices) {
+    const auto* wide = static_cast<const std::int64_t*>(csr_.indices) + first;
+    scratch.indices.resize(n);
+    for (Index k = 0; k < n; ++k) {
+      if (wide[k] < 0 || wide[k] >= columns_) out_of_range(wide[k], columns_, i);
+      scratch.indices[k] = static_cast<Index>(wide[k]);
+    }
+    indices = scratch.indices.data();
+  }
+  const double* values = static_cast<const double*>(csr_.values) + first;
+  if (csr_.single) {
+    const auto* single = static_cast<const float*>(csr_.values) + first;
+    scratch.values.assign(single, single + n);
+    values = scratch.values.data();
+  }
+  const SparseRow row{indices, values, n, checked_square(values, indices, n, i)};
+  if (csr_.trusted) return row;
+  if (!kernels::increasing(indices, n)) return sorted(row, i, scratch);
+  if (n > 0 && indices[0] < 0) out_of_range(indices[0], columns_, i);
+  if (n > 0 && indices[n - 1] >= columns_) out_of_range(indices[n - 1], columns_, i);
+  return row;
+}
+
+// A CSR row as a dense one, for models that centre.
+DenseRow Rows::scattered(Count i, Scratch& scratch) const {
+  Scratch own;
+  const SparseRow x = sparse_row(i, own);
+  scratch.values.assign(columns_, 0);
+  x.for_each([&](Index j, double v) { scratch.values[j] = v; });
+  return {scratch.values.data(), columns_, x.square};
+}
+
+// Columns in order, equal ones added up.
+SparseRow Rows::sorted(const SparseRow& row, Count i, Scratch& scratch) const {
+  std::vector<Index> order(row.size);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return row.indices[a] < row.indices[b]; });
+  Scratch merged;
+  for (const Index k : order) {
+    const Index j = row.indices[k];
+    if (j < 0 || j >= columns_) out_of_range(j, columns_, i);
+    if (!merged.indices.empty() && merged.indices.back() == j) {
+      merged.values.back() += row.values[k];
+    } else {
+      merged.indices.push_back(j);
+      merged.values.push_back(row.values[k]);
+    }
+  }
+  scratch = std::move(merged);
+  const Index* indices = scratch.indices.data();
+  const double* values = scratch.values.data();
+  const auto n = static_cast<Index>(scratch.indices.size());
+  return {indices, values, n, checked_square(values, indices, n, i)};
+}
+
+}  // namespace lopsided

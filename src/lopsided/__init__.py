@@ -1,0 +1,47 @@
+"""Online learning from lopsided streams."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .catalog import learners as learners
+    from .catalog import make as make
+    from .evaluation import Progress as Progress
+    from .evaluation import progressive as progressive
+    from .linear import ACOG as ACOG
+    from .linear import AROW as AROW
+    from .linear import COG as COG
+    from .linear import CPA as CPA
+    from .linear import PAUM as PAUM
+    from .linear import ROMMA as ROMMA
+    from .linear import PassiveAggressive as PassiveAggressive
+    from .linear import Perceptron as Perceptron
+    from .persist import load as load
+
+_HOME = {
+    **dict.fromkeys(
+        ["ACOG", "AROW", "COG", "CPA", "PAUM", "ROMMA", "PassiveAggressive", "Perceptron"], "linear"
+    ),
+    **dict.fromkeys(["Progress", "progressive"], "evaluation"),
+    **dict.fromkeys(["learners", "make"], "catalog"),
+    "load": "persist",
+}
+
+__all__ = sorted([*_HOME, "bounds", "catalog", "metrics"])
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("lopsided")
+    if name in _HOME:
+        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    if name in __all__:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,170 @@
+"""From what users hold (arrays, sparse matrices, data frames) to rows of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+
+MAX_FEATURES = 2**31 - 2
+
+
+class Batch(NamedTuple):
+    """Rows with the names of their columns, if they have any."""
+
+    rows: _core.Rows
+    names: list[str] | None
+
+
+def as_batch(X: Any) -> Batch:
+    """Look at X as rows. Arrays of float64 or float32 and CSR matrices are not copied."""
+    if hasattr(X, "tocsr") or (hasattr(X, "indptr") and hasattr(X, "indices")):
+        return Batch(_csr_rows(X), None)
+    names = None
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        X, names = _from_frame(X)
+    elif isinstance(X, dict) or (isinstance(X, (list, tuple)) and X and isinstance(X[0], dict)):
+        raise ValueError("X is made of dicts: give events of named features to learn_one one by one")
+    return Batch(_core.Rows.dense(_dense_array(X)), names)
+
+
+def _as_floats(values: NDArray[Any], what: str) -> NDArray[Any]:
+    kind = values.dtype.kind
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: {what} is of {values.dtype}")
+    if kind not in "biufO":
+        raise ValueError(f"{what} must be numbers, but it is of {values.dtype}")
+    if kind == "f" and values.dtype.itemsize in (4, 8) and values.dtype.isnative:
+        return values
+    return values.astype(np.float64)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    rows, columns = shape
+    if rows == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+    if columns == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+    if columns > MAX_FEATURES:
+        raise ValueError(f"X has {columns} columns, more than the {MAX_FEATURES} possible")
+
+
+def _dense_array(X: Any) -> NDArray[Any]:
+    if hasattr(X, "todense") or type(X).__module__.startswith("scipy.sparse"):
+        raise TypeError("Sparse data was passed in a form that has no tocsr(); convert it to CSR")
+    array = _as_floats(np.asarray(X), "X")
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X[None, :] for "
+            "one row, X[:, None] for one feature; or use learn_one and score_one for one event."
+        )
+    _check_shape(array.shape)
+    size = array.dtype.itemsize
+    if not array.flags.aligned or any(stride % size for stride in array.strides):
+        array = np.ascontiguousarray(array)
+    return array
+
+
+def _csr_rows(X: Any) -> _core.Rows:
+    if getattr(X, "format", None) != "csr" and hasattr(X, "tocsr"):
+        X = X.tocsr()
+    _check_shape(X.shape)
+    indptr, indices = (_as_index(getattr(X, name), name) for name in ("indptr", "indices"))
+    data = np.ascontiguousarray(_as_floats(np.asarray(X.data), "X.data"))
+    if len(indptr) != X.shape[0] + 1 or len(indices) != len(data):
+        raise ValueError(
+            f"X is not a CSR matrix: shape {X.shape} with {len(indptr)} row starts, "
+            f"{len(indices)} indices and {len(data)} values"
+        )
+    with explained():
+        return _core.Rows.csr(indptr, indices, data, X.shape[1])
+
+
+def _as_index(values: Any, name: str) -> NDArray[Any]:
+    array = np.ascontiguousarray(values)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"X.{name} must be of an integer type, not {array.dtype}")
+    return array if array.dtype in (np.int32, np.int64) else array.astype(np.int64)
+
+
+def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
+    columns = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    if len(set(columns)) != len(columns):
+        raise ValueError("X has two columns of one name; give each its own")
+    kinds = {type(c).__name__ for c in columns}
+    if "str" in kinds and len(kinds) > 1:
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has {sorted(kinds)} as feature name / column name types."
+        )
+    out = np.empty((len(X), len(columns)))
+    for j, column in enumerate(columns):
+        values = np.asarray(X[column].to_numpy())
+        if values.dtype.kind not in "biuf":
+            try:
+                values = values.astype(np.float64)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"column {column!r} does not hold numbers; encode it or leave it out"
+                ) from None
+        out[:, j] = values
+    return out, columns if kinds == {"str"} else None
+
+
+def as_event_row(x: Any) -> NDArray[np.float64]:
+    """Return one event given as numbers as a contiguous row."""
+    row = np.asarray(x)
+    if row.ndim != 1:
+        raise ValueError(f"one event is a 1-D array or a dict of named features, not {row.ndim}-D")
+    return np.ascontiguousarray(_as_floats(row, "the event"), dtype=np.float64)
+
+
+def as_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
+    """Return one weight a row; that they are finite and not negative is checked on use."""
+    if weights is None:
+        return None
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"sample_weight must be numbers, but it is of {array.dtype}")
+    if array.ndim == 0:
+        array = np.full(rows, array)
+    if array.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(array) != rows:
+        raise ValueError(f"X has {rows} rows but there are {len(array)} weights")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def as_order(order: Any, rows: int) -> NDArray[np.int64] | None:
+    """Return the rows to visit, in this order."""
+    if order is None:
+        return None
+    array = np.asarray(order)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError("order must be a 1-D array of row numbers")
+    bad = (array < 0) | (array >= rows)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(f"order[{at}] is {array[at]}, but the rows are 0 to {rows - 1}")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+@contextmanager
+def explained(names: Sequence[str] | None = None) -> Iterator[None]:
+    """Turn a fault of the core into a sentence that says where it is and what to do."""
+    try:
+        yield
+    except _core.RowError as error:
+        fault, row, column = error.args
+        where = f"row {row}"
+        if column >= 0:
+            name = f" ({names[column]!r})" if names and column < len(names) else ""
+            where += f", column {column}{name}"
+            fault = f"Input X contains {fault}"
+        advice = "; nothing was learned. Fill in, drop or clip such values first." if column >= 0 else ""
+        raise ValueError(f"{fault} in {where}{advice}") from None

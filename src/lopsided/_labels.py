@@ -1,0 +1,162 @@
+"""The user's two labels and the signs they stand for inside."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._sklearn import warn_column_vector
+
+# A lone label whose part is plain: 1 against 0 or -1, True against False.
+_POSITIVE_BY_CUSTOM = 1
+_NEGATIVE_BY_CUSTOM = (0, -1)
+
+
+def as_labels(y: Any, rows: int) -> NDArray[Any]:
+    """Return y as a 1-D array of `rows` labels."""
+    if y is None:
+        raise ValueError("y is missing: this classifier requires y to be passed, but it is None")
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        warn_column_vector()
+        array = array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead")
+    if len(array) != rows:
+        raise ValueError(f"X has {rows} rows but y has {len(array)} labels")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported as labels")
+    if array.dtype.kind == "f":
+        if not np.isfinite(array).all():
+            row = int(np.argmin(np.isfinite(array)))
+            raise ValueError(f"Input y contains NaN or inf: row {row} has the label {array[row]}")
+        whole = array == np.trunc(array)
+        if not whole.all():
+            row = int(np.argmin(whole))
+            raise ValueError(
+                f"Unknown label type: continuous; row {row} has the label {array[row]}, "
+                "but a classifier needs two classes"
+            )
+    if array.dtype.kind == "O" and any(label is None or label != label for label in array):
+        raise ValueError("Input y contains NaN or None; every event needs a label")
+    return array
+
+
+def _distinct(y: NDArray[Any]) -> list[Any]:
+    """Return the labels that occur, sorted; more than three are cut."""
+    if y.dtype.kind in "biuf":
+        low, high = y.min(), y.max()
+        rest = y[(y != low) & (y != high)]
+        return sorted({*(v.item() for v in (low, high)), *(v.item() for v in rest[:1])})
+    found: dict[Any, None] = {}
+    for label in y.tolist():
+        if label not in found:
+            found[label] = None
+            if len(found) > 2:
+                break
+    try:
+        return sorted(found)
+    except TypeError:
+        raise ValueError(
+            f"labels {list(found)!r} are of kinds that cannot be compared; use one kind of label"
+        ) from None
+
+
+class Labels:
+    """Which label is positive and which negative; either may not be known yet."""
+
+    def __init__(self, positive: Any = None, negative: Any = None, by_custom: bool = False) -> None:
+        self.positive = positive
+        self.negative = negative
+        self.by_custom = by_custom
+        pairs = ((negative, -1), (positive, 1))
+        self.codes: dict[Hashable, int] = {k: v for k, v in pairs if k is not None}
+
+    @classmethod
+    def start(cls, positive: Any, classes: Any, class_weight: Any) -> Labels:
+        """Return what the parameters and `classes` say of the labels."""
+        if classes is None and isinstance(class_weight, Mapping):
+            classes = list(class_weight)
+        if classes is None:
+            return cls(positive)
+        return cls(positive)._with(_distinct(np.asarray(classes)), whole=True)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels known so far, the negative one first."""
+        return np.array([k for k in (self.negative, self.positive) if k in self.codes])
+
+    def observe(self, y: NDArray[Any]) -> Labels:
+        """Return the labels as they are known after y, or raise if they are more than two."""
+        if self.negative is not None and self.positive is not None:
+            return self
+        return self._with(_distinct(y))
+
+    def encode(self, y: NDArray[Any]) -> NDArray[np.int8]:
+        """Return -1 and 1 for the labels of y."""
+        is_positive: NDArray[Any] = y == self.positive
+        is_known = is_positive | (y == self.negative)
+        if not np.all(is_known):
+            row = int(np.argmin(is_known))
+            raise self._too_many(y[row], f"row {row} has ")
+        return np.where(is_positive, np.int8(1), np.int8(-1))
+
+    def decode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return labels for predictions; a label that is not known yet is never predicted."""
+        classes = self.classes
+        if len(classes) == 1:
+            return np.repeat(classes, len(positive))
+        decoded: NDArray[Any] = classes[positive.astype(np.intp)]
+        return decoded
+
+    def _with(self, found: list[Any], whole: bool = False) -> Labels:
+        known = {k for k in (self.positive, self.negative) if k is not None}
+        new = [k for k in found if k not in known]
+        if len(known) + len(new) > 2:
+            if known:
+                raise self._too_many(new[-1], "y has ")
+            raise _multiclass(found)
+        if whole and self.positive is not None and self.positive not in found:
+            raise ValueError(
+                f"positive={self.positive!r} is not among the classes {found!r}; name one of them"
+            )
+        if not new:
+            return self
+        if not known and len(new) == 2:
+            return Labels(new[1], new[0])
+        if self.positive is not None:
+            if self.by_custom and new[0] not in _NEGATIVE_BY_CUSTOM:
+                raise ValueError(
+                    f"labels {self.positive!r} and {new[0]!r}: which is positive is not plain; "
+                    "say it with positive= or give classes= at the first call"
+                )
+            return Labels(self.positive, new[0])
+        label = new[0]
+        if label == _POSITIVE_BY_CUSTOM:
+            return Labels(label, by_custom=True)
+        if label in _NEGATIVE_BY_CUSTOM:
+            return Labels(type(label)(_POSITIVE_BY_CUSTOM), label)
+        raise ValueError(
+            f"y has only the class {label!r} and which class is positive is not plain; "
+            "say it with positive= or give classes="
+        )
+
+    def _too_many(self, label: Any, where: str) -> ValueError:
+        if isinstance(label, np.generic):
+            label = label.item()
+        return ValueError(
+            f"{where}the label {label!r}, but the classes are {self.classes.tolist()!r}. "
+            "Only binary classification is supported. The type of the target is multiclass: learn "
+            "one class against the rest, for example with y == label"
+        )
+
+
+def _multiclass(found: list[Any]) -> ValueError:
+    return ValueError(
+        "Only binary classification is supported. The type of the target is multiclass "
+        f"(labels {', '.join(map(repr, found))}, ...): learn one class against the rest, for "
+        "example with y == label"
+    )

@@ -1,0 +1,92 @@
+"""Parameters of estimators: where they are declared their range is declared too."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+Check = Callable[[Any], bool]
+
+
+def _parameter(default: Any, wanted: str, check: Check) -> Any:
+    return dataclasses.field(default=default, metadata={"wanted": wanted, "check": check})
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return not isinstance(value, (str, bytes, bool)) and math.isfinite(value)
+    except (TypeError, ValueError):
+        return False
+
+
+def positive(default: float | None, *, optional: bool = False) -> Any:
+    """Return a parameter that must be a number above 0 (or None)."""
+    wanted = "a positive number" + (" or None" if optional else "")
+    return _parameter(
+        default, wanted, lambda v: (optional and v is None) or (_is_number(v) and v > 0)
+    )
+
+
+def number(default: float, *, low: float = -math.inf, high: float = math.inf) -> Any:
+    """Return a parameter that must be a finite number in a closed range."""
+    wanted = "a finite number"
+    if math.isfinite(low):
+        wanted = f"a number of at least {low:g}"
+    return _parameter(default, wanted, lambda v: _is_number(v) and low <= v <= high)
+
+
+def fraction(default: float) -> Any:
+    """Return a parameter that must lie strictly between 0 and 1."""
+    return _parameter(
+        default, "a number between 0 and 1, both excluded", lambda v: _is_number(v) and 0 < v < 1
+    )
+
+
+def integer(default: int | None, low: int, high: int, *, optional: bool = False) -> Any:
+    """Return a parameter that must be a whole number in a closed range (or None)."""
+    wanted = f"a whole number from {low} to {high}" + (" or None" if optional else "")
+
+    def check(v: Any) -> bool:
+        if v is None:
+            return optional
+        return _is_number(v) and v == int(v) and low <= v <= high
+
+    return _parameter(default, wanted, check)
+
+
+def choice(default: str, *choices: str) -> Any:
+    """Return a parameter that must be one of some words."""
+    return _parameter(
+        default,
+        "one of " + ", ".join(repr(c) for c in choices),
+        lambda v: isinstance(v, str) and v in choices,
+    )
+
+
+def switch(default: bool) -> Any:
+    """Return a parameter that is true or false."""
+    return _parameter(default, "True or False", lambda v: v in (True, False))
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise a ValueError that names the first parameter out of its range."""
+    for field in dataclasses.fields(estimator):
+        value = getattr(estimator, field.name)
+        check = field.metadata.get("check")
+        if check is not None and not check(value):
+            raise ValueError(
+                f"{type(estimator).__name__}: {field.name}={value!r} is not possible; "
+                f"it must be {field.metadata['wanted']}"
+            )
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Say which known word was probably meant, as the tail of an error message."""
+    by_fold = {k.casefold(): k for k in known}
+    found = difflib.get_close_matches(word.casefold(), by_fold, n=1, cutoff=0.5)
+    if found:
+        return f"did you mean {by_fold[found[0]]!r}?"
+    return "there are " + ", ".join(sorted(by_fold.values()))

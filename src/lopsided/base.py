@@ -1,0 +1,549 @@
+"""What every learner has in common: parameters, learning, predicting, saving."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._data import Batch, as_batch, as_event_row, as_order, as_weights, explained
+from ._labels import Labels, as_labels
+from ._parameters import check_parameters, choice, fraction, integer, nearest, switch
+from ._sklearn import binary_classifier_tags, not_fitted
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_SCALINGS = ("auto", "none", "unit", "standard", "standard+unit")
+_FIXED = ("scaling", "intercept", "positive", "hash_bits")  # once a model has learned
+
+
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class OnlineClassifier:
+    """A classifier of two classes that learns from each example once.
+
+    Parameters
+    ----------
+    scaling : {"auto", "none", "unit", "standard", "standard+unit"}
+        What happens to a row before it is scored. "unit" divides it by its length. "standard" turns
+        features into standard scores with the mean and variance of the stream so far, this row
+        included; rows of sparse matrices and dicts are not centred but divided by the root mean
+        square, so that what is absent stays 0. "auto" is "unit" for sparse matrices and
+        "standard+unit" for anything else, settled by the first data.
+    intercept : bool
+        Put a constant 1 in front of every scaled row.
+    positive : label, optional
+        The positive class: the rare one, whose misses are dear. Default: the larger of the two labels.
+    hash_bits : int, optional
+        Hash the names of dict events into 2 ** hash_bits columns instead of remembering them.
+    """
+
+    scaling: str = choice("auto", *_SCALINGS)
+    intercept: bool = switch(False)
+    positive: Any = None
+    hash_bits: int | None = integer(None, 1, 28, optional=True)
+
+    _core_name: ClassVar[str]  # of the learner in the core
+    _model: _core.Model | None = dataclasses.field(init=False, default=None)
+    # The model after a parameter has changed and before the model knows.
+    _parked: _core.Model | None = dataclasses.field(init=False, default=None)
+    # How the model was made: kind, options and the parameters that are fixed from then on.
+    _made_with: Any = dataclasses.field(init=False, default=None)
+    _labels: Labels = dataclasses.field(init=False, default=Labels())  # noqa: RUF009
+
+    # Learning ------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Start anew and learn from the rows of X in one pass.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (rows, features)
+            The events, in the order they came.
+        y : array of two labels
+            What each turned out to be.
+        sample_weight : array, optional
+            How much each event counts; 0 leaves it out altogether.
+
+        Returns
+        -------
+        self
+        """
+        self._pass(X, y, sample_weight, fresh=True)
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go on learning. However the stream is cut into calls, the result has the same bits.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for fit.
+        classes : array of the two labels, optional
+            Needed only if the first rows do not show which labels there are.
+
+        Returns
+        -------
+        self
+        """
+        self._pass(X, y, sample_weight, classes=classes)
+        return self
+
+    def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
+        """Learn from one event: a dict of named features or a 1-D array.
+
+        In a dict a number is the feature's value and a string makes the feature "name=string".
+        """
+        model = self._model
+        code = self._labels.codes.get(y)
+        if model is None or code is None or weight != 1.0:
+            self._learn_carefully(x, y, weight)
+        elif isinstance(x, dict):
+            model.learn_event(x, code, 1.0)
+        else:
+            self._learn_row(model, x, code, 1.0)
+        return self
+
+    # Predicting ----------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of rows; 0 and above means positive."""
+        model = self._fitted()
+        batch = as_batch(X)
+        self._check_columns(model, batch, learning=False)
+        with explained(batch.names):
+            return np.asarray(model.score(batch.rows))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the labels predicted for rows."""
+        return self._labels.decode(self.decision_function(X) >= 0)
+
+    def score_one(self, x: Any) -> float:
+        """Return the score of one event: what it would get if it came next."""
+        model = self._model or self._fitted()
+        if isinstance(x, dict):
+            return model.score_event(x)
+        with explained(model.names):
+            return model.score_row(self._event_row(x, model, learning=False))
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label predicted for one event."""
+        return self._labels.decode(np.array([self.score_one(x) >= 0])).tolist()[0]
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on X and y, as scikit-learn expects of a classifier."""
+        hit = self.predict(X) == np.asarray(y)
+        return float(np.average(hit, weights=sample_weight))
+
+    # What was learned ----------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, the negative one first."""
+        self._attribute("classes_")
+        return self._labels.classes
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features the model knows."""
+        return self._attribute("n_features_in_").features
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the features, where they came with names."""
+        names = self._attribute("feature_names_in_").names
+        if not names:
+            raise AttributeError("feature_names_in_: the features have no names")
+        return np.array(names, dtype=object)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weight of each scaled feature."""
+        weights = np.asarray(self._attribute("coef_").coefficients())
+        return weights[1:] if self._made_with["options"]["intercept"] else weights
+
+    @property
+    def intercept_(self) -> float:
+        """The weight of the constant."""
+        model = self._attribute("intercept_")
+        if self._made_with["options"]["intercept"]:
+            return float(model.coefficients()[0])
+        return float(model.state().get("bias", 0.0))
+
+    def named_coef(self) -> dict[str, float]:
+        """Return the weights by the names of their features, the strongest first."""
+        names = self.feature_names_in_.tolist()
+        pairs = zip(names, self.coef_.tolist(), strict=True)
+        return dict(sorted(pairs, key=lambda pair: -abs(pair[1])))
+
+    # Files ---------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model with all its training state to a file, whole or not at all."""
+        from .persist import save
+
+        save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        from .persist import to_bytes
+
+        fitted = self._model is not None or self._parked is not None
+        return {"parameters": self.get_params(), "file": to_bytes(self) if fitted else None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from .persist import from_bytes
+
+        if state["file"] is not None:
+            self.__dict__.update(from_bytes(state["file"]).__dict__)
+        for name, value in state["parameters"].items():
+            self.__dict__[name] = value
+
+    # Parameters ----------------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self!r}: {nearest(name, known)}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # A parameter changed in mid-stream reaches the model before it learns again.
+        if not name.startswith("_") and self._model is not None:
+            self.__dict__["_parked"], self.__dict__["_model"] = self._model, None
+        super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        defaults = {f.name: f.default for f in dataclasses.fields(self)}
+        changed = (
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not defaults[name] and value != defaults[name]
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        return binary_classifier_tags()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None or self._parked is not None
+
+    # Inside --------------------------------------------------------------------------------------
+
+    def _kind(self) -> str:
+        """Return the name of this learner in the core."""
+        return self._core_name
+
+    def _own_options(self) -> dict[str, Any]:
+        """Return the parameters that the core's learner takes, by its names."""
+        common = {f.name for f in dataclasses.fields(OnlineClassifier)}
+        return {k: v for k, v in self.get_params().items() if k not in common and v is not None}
+
+    def _cost_options(self, labels: Labels) -> dict[str, Any]:
+        return {}
+
+    def _known_rho(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float | None:
+        return None
+
+    def _weights_matter(self) -> bool:
+        """Say whether an event's weight can change a step."""
+        return True
+
+    def _check(self) -> None:
+        check_parameters(self)
+
+    def _scaling(self, form: str) -> dict[str, bool]:
+        wanted = self.scaling
+        if wanted == "auto":
+            wanted = "unit" if form == "sparse" else "standard+unit"
+        standard = "standard" in wanted
+        return {
+            "unit": "unit" in wanted,
+            "standard": standard,
+            "centred": standard and form == "dense",
+        }
+
+    def _make(self, labels: Labels, scaling: dict[str, bool]) -> tuple[_core.Model, dict[str, Any]]:
+        self._check()
+        made_with = {
+            "kind": self._kind(),
+            "options": {
+                **scaling,
+                "intercept": bool(self.intercept),
+                **self._cost_options(labels),
+                **self._own_options(),
+            },
+            "scaling": scaling,
+            "fixed": {name: getattr(self, name) for name in _FIXED},
+        }
+        return _core.Model(made_with["kind"], made_with["options"], self.hash_bits or 0), made_with
+
+    def _keep(self, model: _core.Model, labels: Labels, made_with: dict[str, Any]) -> None:
+        self._labels = labels
+        self._made_with = made_with
+        self._parked, self._model = None, model
+
+    def _fitted(self) -> _core.Model:
+        model = self._model if self._model is not None else self._parked
+        if model is None:
+            raise not_fitted(type(self).__name__)
+        return model
+
+    def _attribute(self, name: str) -> _core.Model:
+        try:
+            return self._fitted()
+        except AttributeError as error:
+            raise AttributeError(f"{name}: {error}") from None
+
+    def _refresh(self) -> None:
+        """Give the model the parameters that changed since it was made."""
+        if self._parked is None:
+            return
+        old, before = self._parked, self._made_with
+        model, made_with = self._make(self._labels, before["scaling"])
+        changed = [n for n in _FIXED if made_with["fixed"][n] != before["fixed"][n]]
+        if made_with["kind"] != before["kind"]:
+            changed.append("covariance")
+        if changed:
+            raise ValueError(
+                f"{changed[0]} cannot change in a model that has learned: call fit to start anew"
+            )
+        model.restore(old.features, old.state(), old.names)
+        self._keep(model, self._labels, made_with)
+
+    def _pass(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        *,
+        fresh: bool = False,
+        classes: ArrayLike | None = None,
+        order: ArrayLike | None = None,
+        every: int = 0,
+        scores: bool = False,
+    ) -> dict[str, Any]:
+        """Learn from a batch, all of it or nothing."""
+        self._check()
+        batch = as_batch(X)
+        if self.hash_bits is not None:
+            raise ValueError("hash_bits is for dict events (learn_one): X already has columns")
+        size = batch.rows.size
+        array = as_labels(y, size)
+        visit = as_order(order, size)
+        weights = as_weights(sample_weight, size)
+        self._check_weights(weights)
+        if not fresh:
+            self._refresh()
+        begun = self._model is not None and not fresh
+        if begun and classes is None:
+            labels = self._labels
+        else:
+            labels = Labels.start(self.positive, classes, getattr(self, "class_weight", None))
+            if begun and labels.codes != self._labels.codes:
+                raise ValueError(
+                    f"classes={classes!r} is not the same as on the last call to partial_fit, "
+                    f"which had {self._labels.classes.tolist()!r}"
+                )
+        labels = labels.observe(array)
+        codes = labels.encode(array)
+        rho = None
+        if fresh:
+            seen = slice(None) if visit is None else visit
+            rho = self._known_rho(codes[seen], None if weights is None else weights[seen])
+        if begun:
+            model, made_with = self._fitted(), self._made_with
+            self._check_columns(model, batch, learning=True)
+        else:
+            form = "sparse" if batch.rows.sparse else "dense"
+            model, made_with = self._make(labels, self._scaling(form))
+        with explained(batch.names):
+            result = model.learn(batch.rows, codes, weights, visit, rho, every, scores)
+        if batch.names:
+            model.set_names(batch.names)
+        self._keep(model, labels, made_with)
+        result["labels"] = codes
+        return result
+
+    def _check_columns(self, model: _core.Model, batch: Batch, learning: bool) -> None:
+        name, known, given = type(self).__name__, model.features, batch.rows.columns
+        names = model.names
+        if batch.names and not names:
+            _warn(f"X has feature names, but {name} was fitted without feature names")
+        elif names and not batch.names:
+            _warn(f"X does not have valid feature names, but {name} was fitted with feature names")
+            if given > known:
+                raise ValueError(
+                    f"X has {given} features, but {name} is expecting the {known} it has names for"
+                )
+        elif names and batch.names and batch.names[:known] != names:
+            raise ValueError(_names_differ(names, batch.names))
+        if given < known or (given > known and not learning):
+            raise ValueError(
+                f"X has {given} features, but {name} is expecting {known} features as input"
+            )
+
+    def _check_weights(self, weights: NDArray[np.float64] | None) -> None:
+        if weights is None or self._weights_matter():
+            return
+        used = weights[weights != 0]
+        if len(used) and (used != used[0]).any():
+            raise ValueError(
+                f"{self!r} always takes its full step, so weights cannot make one event count more "
+                "than another; leave sample_weight out (0 to skip events is fine) or use a learner "
+                "with a cap, for example PassiveAggressive(variant='PA-I')"
+            )
+
+    def _learn_carefully(self, x: Any, y: Any, weight: float) -> None:
+        """Learn from one event that is the first, or has a new label, or a weight."""
+        if weight not in (0, 1) and not self._weights_matter():
+            self._check_weights(np.array([1.0, weight]))
+        self._refresh()
+        model, made_with, labels = self._model, self._made_with, self._labels
+        if model is None:
+            labels = Labels.start(self.positive, None, getattr(self, "class_weight", None))
+        array = as_labels([y], 1)
+        labels = labels.observe(array)
+        code = int(labels.encode(array)[0])
+        if model is None:
+            form = "event" if isinstance(x, dict) else "dense"
+            model, made_with = self._make(labels, self._scaling(form))
+        if isinstance(x, dict):
+            with explained():
+                model.learn_event(x, code, weight)
+        else:
+            self._learn_row(model, x, code, weight)
+        self._keep(model, labels, made_with)
+
+    def _learn_row(self, model: _core.Model, x: Any, code: int, weight: float) -> None:
+        if self.hash_bits is not None:
+            raise ValueError("hash_bits is for dict events: this event already has columns")
+        row = self._event_row(x, model, learning=True)
+        with explained(model.names):
+            model.learn_row(row, code, weight)
+
+    def _event_row(self, x: Any, model: _core.Model, learning: bool) -> NDArray[np.float64]:
+        row = as_event_row(x)
+        known = model.features
+        if len(row) < known or (len(row) > known and (not learning or model.names)):
+            raise ValueError(
+                f"the event has {len(row)} features, but {type(self).__name__} is expecting {known}"
+            )
+        return row
+
+
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class CostSensitiveClassifier(OnlineClassifier):
+    """An online classifier that can weigh a missed positive against a false alarm.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced" or {label: weight}
+        What a mistake on each class costs; only the ratio counts. "balanced" weighs the classes by
+        their counts: those of the data in fit, a running estimate in partial_fit and learn_one.
+    sensitivity_weight : float
+        With "balanced": the weight of sensitivity against specificity, between 0 and 1.
+    count_current : bool
+        With "balanced": let the running estimate see the label it is used for.
+    """
+
+    class_weight: Any = None
+    sensitivity_weight: float = fraction(0.5)
+    count_current: bool = switch(False)
+
+    @property
+    def rho_(self) -> float:
+        """The cost of a missed positive in false alarms, for the next event."""
+        return self._attribute("rho_").rho
+
+    def _check(self) -> None:
+        super()._check()
+        weight = self.class_weight
+        if isinstance(weight, Mapping):
+            if len(weight) != 2:
+                raise ValueError(
+                    f"class_weight={dict(weight)!r} must have a weight for each of the two labels"
+                )
+            for label, value in weight.items():
+                if not (np.isscalar(value) and np.isreal(value) and 0 < value < np.inf):
+                    raise ValueError(
+                        f"class_weight: the weight of {label!r} is {value!r}; it must be positive"
+                    )
+        elif weight is not None and not (isinstance(weight, str) and weight == "balanced"):
+            raise ValueError(
+                f"class_weight={weight!r} is not possible; it must be None, 'balanced' or a dict"
+            )
+        if weight is None or isinstance(weight, Mapping):
+            for name in ("sensitivity_weight", "count_current"):
+                if getattr(self, name) != type(self).__dataclass_fields__[name].default:
+                    raise ValueError(f"{name} has an effect only with class_weight='balanced'")
+
+    def _own_options(self) -> dict[str, Any]:
+        own = super()._own_options()
+        for name in ("class_weight", "sensitivity_weight", "count_current"):
+            own.pop(name, None)
+        return own
+
+    def _cost_options(self, labels: Labels) -> dict[str, Any]:
+        weight = self.class_weight
+        if weight is None:
+            return {}
+        if isinstance(weight, Mapping):
+            for label in labels.codes:
+                if label not in weight:
+                    raise ValueError(f"class_weight has no weight for the label {label!r}")
+            return {"ratio": float(weight[labels.positive] / weight[labels.negative])}
+        return {"balanced": True, "odds": self._odds(), "count_current": bool(self.count_current)}
+
+    def _odds(self) -> float:
+        return self.sensitivity_weight / (1 - self.sensitivity_weight)
+
+    def _known_rho(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float | None:
+        if not isinstance(self.class_weight, str):
+            return None
+        positive = codes > 0
+        if weights is None:
+            positives, negatives = float(positive.sum()), float((~positive).sum())
+        else:
+            positives, negatives = float(weights[positive].sum()), float(weights[~positive].sum())
+        if positives == 0 or negatives == 0:
+            positives, negatives = positives + 1, negatives + 1
+        return self._odds() * negatives / positives
+
+
+def _warn(text: str) -> None:
+    import warnings
+
+    warnings.warn(text, UserWarning, stacklevel=4)
+
+
+def _names_differ(known: list[str], given: list[str]) -> str:
+    text = "The feature names should match those that were passed during fit.\n"
+    unseen = [n for n in given if n not in set(known)]
+    missing = [n for n in known if n not in set(given)]
+    for title, names in (("unseen at fit time", unseen), ("seen at fit time, yet now missing", missing)):
+        if names:
+            text += f"Feature names {title}:\n" + "".join(f"- {n}\n" for n in names[:5])
+            text += "- ...\n" if len(names) > 5 else ""
+    if not unseen and not missing:
+        text += "Feature names must be in the same order as they were in fit.\n"
+    return text

@@ -1,0 +1,186 @@
+"""The named learners: one entry each. Everything that lists learners reads this."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from ._parameters import nearest
+from .base import OnlineClassifier
+
+_TENS = tuple(10.0**k for k in range(-5, 6))
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One named learner.
+
+    Attributes
+    ----------
+    name : str
+        What users call it.
+    home : str
+        The class, as "module:Class".
+    preset : mapping
+        Parameters that make the class this learner.
+    purpose : str
+        What it is for, in a line.
+    paper : str
+        Where it is from.
+    grid : mapping
+        The values its paper tries, by parameter.
+    aliases : tuple of str
+        Other names it goes by.
+    """
+
+    name: str
+    home: str
+    preset: Mapping[str, Any]
+    purpose: str
+    paper: str
+    grid: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def cls(self) -> type[OnlineClassifier]:
+        """The estimator class."""
+        module, name = self.home.split(":")
+        found: type[OnlineClassifier] = getattr(importlib.import_module(f"lopsided.{module}"), name)
+        return found
+
+    def make(self, **params: Any) -> OnlineClassifier:
+        """Return the estimator, with parameters over the preset."""
+        known = [f.name for f in dataclasses.fields(self.cls) if f.init]
+        for name in params:
+            if name not in known:
+                raise TypeError(f"{self.name} has no parameter {name!r}: {nearest(name, known)}")
+        return self.cls(**{**self.preset, **params})
+
+
+_CSOGD = "Wang, Zhao & Hoi 2012 (Cost-Sensitive Online Classification), algorithm 1"
+_ACOG = "Zhao et al. 2018 (Adaptive Cost-Sensitive Online Classification), algorithm 1"
+_PA = "Crammer et al. 2006, section 3"
+_ROMMA = "Li & Long 1999"
+_AROW = "Crammer, Kulesza & Dredze 2009"
+
+CATALOG: tuple[Entry, ...] = (
+    Entry("Perceptron", "linear:Perceptron", {}, "baseline blind to costs", "Rosenblatt 1958"),
+    Entry("ROMMA", "linear:ROMMA", {}, "large-margin baseline, nothing to tune", _ROMMA),
+    Entry(
+        "aROMMA",
+        "linear:ROMMA",
+        {"aggressive": True},
+        "ROMMA that also steps on small margins",
+        _ROMMA,
+        aliases=("agg-ROMMA",),
+    ),
+    Entry("PA", "linear:PassiveAggressive", {"variant": "PA"}, "margin baseline, full steps", _PA),
+    Entry(
+        "PA-I",
+        "linear:PassiveAggressive",
+        {"variant": "PA-I"},
+        "margin baseline, capped steps",
+        _PA,
+        {"C": _TENS},
+    ),
+    Entry(
+        "PA-II",
+        "linear:PassiveAggressive",
+        {"variant": "PA-II"},
+        "margin baseline, softened steps",
+        _PA,
+        {"C": _TENS},
+    ),
+    Entry("PAUM", "linear:PAUM", {}, "perceptron with a margin for each class", "Li et al. 2002"),
+    Entry(
+        "CPA",
+        "linear:CPA",
+        {},
+        "passive-aggressive with a cost for each class",
+        "Crammer et al. 2006, section 9",
+        aliases=("CPA_PB",),
+    ),
+    Entry(
+        "COG-I",
+        "linear:COG",
+        {"loss": "I"},
+        "direct optimisation of weighted sum or cost, cost in the margin",
+        _CSOGD,
+        {"learning_rate": _TENS},
+        aliases=("CSOGD-I",),
+    ),
+    Entry(
+        "COG-II",
+        "linear:COG",
+        {"loss": "II"},
+        "direct optimisation of weighted sum or cost, cost in the slope",
+        _CSOGD,
+        {"learning_rate": _TENS},
+        aliases=("CSOGD-II", "CS-OGD"),
+    ),
+    Entry(
+        "AROW",
+        "linear:AROW",
+        {"covariance": "full"},
+        "second-order baseline that forgives noise",
+        _AROW,
+        {"regularization": _TENS},
+    ),
+    Entry(
+        "AROW-diag",
+        "linear:AROW",
+        {"covariance": "diagonal"},
+        "AROW at the price of first order",
+        _AROW,
+        {"regularization": _TENS},
+    ),
+    *(
+        Entry(
+            f"ACOG-{loss}{tail}",
+            "linear:ACOG",
+            {"loss": loss, "covariance": covariance},
+            f"cost-sensitive with {what} second-order memory, cost in the {where}",
+            _ACOG,
+            {"learning_rate": _TENS},
+        )
+        for covariance, tail, what in (("full", "", "full"), ("diagonal", "-diag", "diagonal"))
+        for loss, where in (("I", "margin"), ("II", "slope"))
+    ),
+)
+
+_BY_NAME = {
+    name.casefold(): entry for entry in CATALOG for name in (entry.name, *entry.aliases)
+}
+
+
+def learners() -> list[str]:
+    """Return the names of all learners.
+
+    Examples
+    --------
+    >>> "COG-II" in learners()
+    True
+    """
+    return [entry.name for entry in CATALOG]
+
+
+def find(name: str) -> Entry:
+    """Return the entry of a name or alias, whatever its case."""
+    entry = _BY_NAME.get(str(name).casefold())
+    if entry is None:
+        known = [n for e in CATALOG for n in (e.name, *e.aliases)]
+        raise ValueError(f"there is no learner {name!r}: {nearest(str(name), known)}")
+    return entry
+
+
+def make(name: str, **params: Any) -> OnlineClassifier:
+    """Return a learner by its name.
+
+    Examples
+    --------
+    >>> make("acog-ii", learning_rate=100)
+    ACOG(covariance='full', learning_rate=100)
+    """
+    return find(name).make(**params)

@@ -1,0 +1,112 @@
+"""The progressive pass: predict each event before learning from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .base import OnlineClassifier
+from .metrics import Counts, auc
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Progress(Counts):
+    """What a learner did in one progressive pass.
+
+    Attributes
+    ----------
+    positives, negatives, false_negatives, false_positives : float
+        Sums of weights.
+    events, queries, updates : int
+        Events that counted, labels asked for, steps taken.
+    seconds : float
+        Time of the pass in the core.
+    scores, labels, weights : array
+        The score each event got before it was learned, its sign and its weight, in the order of the
+        visit. An event of weight 0 has the score NaN.
+    curve : tuple of Counts
+        The counts at points along the way.
+    """
+
+    seconds: float = 0.0
+    scores: NDArray[np.float64] = dataclasses.field(repr=False)
+    labels: NDArray[np.int8] = dataclasses.field(repr=False)
+    weights: NDArray[np.float64] | None = dataclasses.field(repr=False)
+    curve: tuple[Counts, ...] = dataclasses.field(repr=False)
+
+    @cached_property
+    def auc(self) -> float:
+        """Chance that a positive got a higher score than a negative."""
+        return auc(self.labels, self.scores, sample_weight=self.weights)
+
+
+def progressive(
+    model: OnlineClassifier,
+    X: Any,
+    y: ArrayLike,
+    *,
+    order: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    resume: bool = False,
+    points: int = 15,
+) -> Progress:
+    """Run a model over a stream in one pass; it predicts each event before it learns from it.
+
+    Parameters
+    ----------
+    model : OnlineClassifier
+        Learns on the way.
+    X, y : as for fit
+        The stream.
+    order : array, optional
+        The rows to visit, in this order: a permutation, or a part of one.
+    sample_weight : array, optional
+        One weight a row of X; they weigh in learning and in the counts.
+    resume : bool
+        Go on from what the model knows, as partial_fit does, instead of starting anew as fit does.
+        Under class_weight="balanced" a fresh pass knows the class counts of the visited rows
+        beforehand, as the papers assume; a resumed one estimates them.
+    points : int
+        How many points of the curve to keep; 0 for none.
+
+    Returns
+    -------
+    Progress
+
+    Examples
+    --------
+    >>> import numpy as np, lopsided
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 5))
+    >>> y = X[:, 0] + 0.3 * rng.normal(size=1000) > 1.5
+    >>> result = lopsided.progressive(lopsided.COG(), X, y)
+    >>> round(result.sum(), 3)
+    0.868
+    """
+    rows = len(np.asarray(y))
+    visits = rows if order is None else len(np.asarray(order))
+    every = max(1, round(visits / points)) if points else 0
+    result = model._pass(
+        X, y, sample_weight, fresh=not resume, order=order, every=every, scores=True
+    )
+    names = [f.name for f in dataclasses.fields(Counts)]
+    keys = ("events", "positives", "negatives", "false_negatives", "false_positives")
+    curve = (dict(zip((*keys, "queries", "updates"), row, strict=True)) for row in result["curve"])
+    seen = slice(None) if order is None else np.asarray(order)
+    return Progress(
+        **{name: result[name] for name in names},
+        seconds=result["seconds"],
+        scores=np.asarray(result["scores"]),
+        labels=result["labels"][seen],
+        weights=None if sample_weight is None else np.asarray(sample_weight, float)[seen],
+        curve=tuple(_point(point) for point in curve),
+    )
+
+
+def _point(values: dict[str, float]) -> Counts:
+    whole = {name: int(values.pop(name)) for name in ("events", "queries", "updates")}
+    return Counts(**{k: float(v) for k, v in values.items()}, **whole)

@@ -1,0 +1,348 @@
+"""Linear learners of first and second order."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._parameters import choice, number, positive, switch
+from .base import CostSensitiveClassifier, OnlineClassifier
+
+_learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+
+
+@_learner
+class Perceptron(CostSensitiveClassifier):
+    """Perceptron: a step on every mistake, and no parameter to choose.
+
+    With `class_weight` the step is multiplied by the cost of the class. Other parameters: see
+    `OnlineClassifier` and `CostSensitiveClassifier`.
+
+    References
+    ----------
+    Rosenblatt, "The perceptron" (1958).
+
+    Examples
+    --------
+    >>> from lopsided import Perceptron
+    >>> X, y = [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]], [1, 0, 1]
+    >>> Perceptron(scaling="none").fit(X, y).coef_.tolist()
+    [2.0, -2.0]
+    """
+
+    _core_name = "perceptron"
+
+
+@_learner
+class ROMMA(OnlineClassifier):
+    """Relaxed online maximum margin algorithm: a large margin without a parameter to choose.
+
+    Parameters
+    ----------
+    aggressive : bool
+        Also step on right answers with a margin below 1.
+    eps : float
+        Rows this close to parallel with the weights (relative) are left alone.
+
+    References
+    ----------
+    Li & Long, "The relaxed online maximum margin algorithm" (1999).
+
+    Examples
+    --------
+    >>> from lopsided import ROMMA
+    >>> X, y = [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]], [1, 0, 1]
+    >>> ROMMA(aggressive=True, scaling="none").fit(X, y).coef_.tolist()
+    [2.0, -0.5]
+    """
+
+    aggressive: bool = switch(False)
+    eps: float = number(1e-12, low=0)
+
+    _core_name = "romma"
+
+    def _weights_matter(self) -> bool:
+        return False
+
+
+@_learner
+class PassiveAggressive(CostSensitiveClassifier):
+    """Passive-aggressive learning: the smallest step that mends the hinge loss.
+
+    Event and class weights multiply `C`; PA has no cap, so its step cannot be weighed.
+
+    Parameters
+    ----------
+    variant : {"PA", "PA-I", "PA-II"}
+        The full step, the step capped at C, or the step softened by 1 / (2 C).
+    C : float
+        Aggressiveness.
+
+    References
+    ----------
+    Crammer et al., "Online passive-aggressive algorithms" (2006).
+
+    Examples
+    --------
+    >>> from lopsided import PassiveAggressive
+    >>> X, y = [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]], [1, 0, 1]
+    >>> PassiveAggressive(scaling="none").fit(X, y).coef_.tolist()
+    [0.5, -0.5]
+    """
+
+    variant: str = choice("PA-I", "PA", "PA-I", "PA-II")
+    C: float = positive(1.0)
+
+    _core_name = "passive-aggressive"
+
+    def _check(self) -> None:
+        super()._check()
+        if self.variant == "PA":
+            if self.class_weight is not None:
+                raise ValueError("class_weight has no effect on variant='PA', which has no cap")
+            if self.C != 1.0:
+                raise ValueError("C has no effect on variant='PA', which has no cap")
+
+    def _weights_matter(self) -> bool:
+        return self.variant != "PA"
+
+
+@_learner
+class PAUM(CostSensitiveClassifier):
+    """Perceptron with uneven margins: each class asks for a margin of its own.
+
+    A step is taken when y p <= margin, where the margin is `margin_pos` times the cost ratio for
+    positives and `margin_neg` for negatives, times the event's weight.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Size of the step.
+    margin_pos, margin_neg : float
+        Margins of the two classes before costs.
+    bias : bool
+        Learn an offset too, in steps of the squared radius.
+    radius : float, optional
+        Length of the longest row, for the bias. Default: the longest so far.
+    weight_mode : {"margin", "slope"}
+        Whether an event's weight multiplies its margin or its step.
+
+    References
+    ----------
+    Li et al., "The perceptron algorithm with uneven margins" (2002).
+
+    Examples
+    --------
+    >>> from lopsided import PAUM
+    >>> X, y = [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]], [1, 0, 1]
+    >>> PAUM(scaling="none", class_weight={0: 1, 1: 5}).fit(X, y).coef_.tolist()
+    [5.0, -1.0]
+    """
+
+    class_weight: Any = "balanced"
+    learning_rate: float = positive(1.0)
+    margin_pos: float = number(1.0)
+    margin_neg: float = number(1.0)
+    bias: bool = switch(False)
+    radius: float | None = positive(None, optional=True)
+    weight_mode: str = choice("margin", "margin", "slope")
+
+    _core_name = "paum"
+
+    def _check(self) -> None:
+        super()._check()
+        if self.radius is not None and not self.bias:
+            raise ValueError("radius has an effect only with bias=True")
+        if self.bias and self.intercept:
+            raise ValueError("bias and intercept do the same work: choose one of them")
+
+
+@_learner
+class CPA(CostSensitiveClassifier):
+    """Prediction-based cost-sensitive passive-aggressive: the target margin is the root of the cost.
+
+    Parameters
+    ----------
+    variant : {"hinge", "strict", "max-loss"}
+        When to step: when the margin is below 1 (the form behind the published tables), on mistakes
+        only, or whenever the target margin is missed.
+    C : float, optional
+        Cap on the step. Without it every step is full and events cannot be weighed.
+
+    References
+    ----------
+    Crammer et al., "Online passive-aggressive algorithms" (2006), section 9.
+
+    Examples
+    --------
+    >>> from lopsided import CPA
+    >>> X, y = [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]], [1, 0, 1]
+    >>> CPA(scaling="none", class_weight={0: 1, 1: 4}).fit(X, y).coef_.tolist()
+    [1.0, -0.5]
+    """
+
+    class_weight: Any = "balanced"
+    variant: str = choice("hinge", "hinge", "strict", "max-loss")
+    C: float | None = positive(None, optional=True)
+
+    _core_name = "cost-sensitive-passive-aggressive"
+
+    def _weights_matter(self) -> bool:
+        return self.C is not None
+
+
+@_learner
+class COG(CostSensitiveClassifier):
+    """Cost-sensitive online gradient descent: minimises the weighted sum or cost directly.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Size of the step.
+    loss : {"I", "II"}
+        Where the cost of the class enters the hinge loss: in its margin (I) or its slope (II).
+    schedule : {"constant", "sqrt"}
+        Keep the rate, or divide it by the root of the round.
+    weight_mode : {"margin", "slope"}
+        With loss I: whether an event's weight multiplies its margin or its step.
+
+    References
+    ----------
+    Wang, Zhao & Hoi, "Cost-sensitive online classification" (2012), algorithm 1.
+
+    Examples
+    --------
+    >>> from lopsided import COG
+    >>> X, y = [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]], [1, 0, 1]
+    >>> COG(scaling="none", learning_rate=0.5, class_weight={0: 1, 1: 2}).fit(X, y).coef_.tolist()
+    [2.0, -1.0]
+    """
+
+    class_weight: Any = "balanced"
+    learning_rate: float = positive(0.1)
+    loss: str = choice("II", "I", "II")
+    schedule: str = choice("constant", "constant", "sqrt")
+    weight_mode: str = choice("margin", "margin", "slope")
+
+    _core_name = "cog"
+
+    def _check(self) -> None:
+        super()._check()
+        _check_weight_mode(self.loss, self.weight_mode)
+
+
+@_learner
+class _SecondOrder(CostSensitiveClassifier):
+    covariance: str = choice("diagonal", "diagonal", "full")
+    regularization: float = positive(1.0)
+    weight_state: bool = switch(False)
+
+    @property
+    def covariance_(self) -> NDArray[np.float64]:
+        """Sigma, as a matrix or as its diagonal; an intercept's own entries come first."""
+        state = self._attribute("covariance_").state()
+        return np.asarray(state["covariance" if self._made_with["kind"].endswith("full") else "variance"])
+
+    def _kind(self) -> str:
+        return f"{self._core_name}-{self.covariance}"
+
+    def _own_options(self) -> dict[str, Any]:
+        own = super()._own_options()
+        del own["covariance"]
+        return own
+
+
+@_learner
+class AROW(_SecondOrder):
+    """Adaptive regularization of weights: second-order learning that forgives noise.
+
+    With class or event weights the step of the mean is multiplied by them.
+
+    Parameters
+    ----------
+    covariance : {"diagonal", "full"}
+        How much of Sigma is kept.
+    regularization : float
+        r: larger means Sigma shrinks more slowly.
+    weight_state : bool
+        Let Sigma see an event's weight.
+
+    References
+    ----------
+    Crammer, Kulesza & Dredze, "Adaptive regularization of weight vectors" (2009).
+
+    Examples
+    --------
+    >>> from lopsided import AROW
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [3.0, 1.0]], [1, 0, 1]
+    >>> AROW(scaling="none").fit(X, y).coef_.tolist()
+    [0.5, -0.5]
+    """
+
+    _core_name = "arow"
+
+
+@_learner
+class ACOG(_SecondOrder):
+    """Adaptive cost-sensitive online gradient descent: COG with a step for each direction.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Size of the step.
+    regularization : float
+        gamma: larger means Sigma shrinks more slowly.
+    loss : {"I", "II"}
+        Where the cost of the class enters the hinge loss: in its margin (I) or its slope (II).
+    covariance : {"diagonal", "full"}
+        How much of Sigma is kept.
+    diag_rule : {"coordinate", "shared"}
+        With a diagonal: shrink every variance by its own share, or by the diagonal of the full step.
+    sigma : {"new", "old"}
+        Whether the mean moves along Sigma after or before it has seen the row.
+    weight_mode : {"margin", "slope"}
+        With loss I: whether an event's weight multiplies its margin or its step.
+    weight_state : bool
+        Let Sigma see an event's weight.
+
+    References
+    ----------
+    Zhao et al., "Adaptive cost-sensitive online classification" (2018), algorithm 1.
+
+    Examples
+    --------
+    >>> from lopsided import ACOG
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [3.0, 1.0]], [1, 0, 1]
+    >>> model = ACOG(scaling="none", class_weight={0: 1, 1: 2}).fit(X, y)
+    >>> model.coef_.tolist(), model.covariance_.tolist()
+    ([1.0, -0.5], [0.5, 0.5])
+    """
+
+    class_weight: Any = "balanced"
+    learning_rate: float = positive(1.0)
+    loss: str = choice("II", "I", "II")
+    diag_rule: str = choice("coordinate", "coordinate", "shared")
+    sigma: str = choice("new", "new", "old")
+    weight_mode: str = choice("margin", "margin", "slope")
+
+    _core_name = "acog"
+
+    def _check(self) -> None:
+        super()._check()
+        _check_weight_mode(self.loss, self.weight_mode)
+        if self.covariance == "full" and self.diag_rule != "coordinate":
+            raise ValueError("diag_rule has an effect only with covariance='diagonal'")
+
+    def _own_options(self) -> dict[str, Any]:
+        own = super()._own_options()
+        if self.covariance == "full":
+            del own["diag_rule"]
+        return own
+
+
+def _check_weight_mode(loss: str, weight_mode: str) -> None:
+    if loss == "II" and weight_mode != "margin":
+        raise ValueError("weight_mode has an effect only with loss='I': II always weighs the step")

@@ -1,0 +1,242 @@
+"""Model files: the safetensors layout, with everything that training needs to go on.
+
+Eight bytes give the length of a JSON header, the header names the arrays behind it. Under
+"__metadata__" the header holds one string, "lopsided", itself JSON: format version, class,
+parameters, labels, options, scalars of the state, and a SHA-256 of all the rest. Nothing in a file is
+ever executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._labels import Labels
+from .base import OnlineClassifier
+
+FORMAT = 1
+_DTYPES = {"F64": np.dtype("<f8"), "U8": np.dtype("u1"), "U64": np.dtype("<u8")}
+_CODES = {dtype: code for code, dtype in _DTYPES.items()}
+_SCALARS = (bool, int, float, str, type(None))
+
+
+class ModelFileError(ValueError):
+    """A file that is not a whole and sound model."""
+
+
+def save(model: OnlineClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file. The file is the old one or the new one, never half of either."""
+    data = to_bytes(model)
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = None) -> Any:
+    """Read a model from a file.
+
+    Parameters
+    ----------
+    path : path
+        A file written by save.
+    kind : class, optional
+        Raise unless the model is of this class.
+
+    Returns
+    -------
+    OnlineClassifier
+        The model as it was saved; going on from it gives the same bits as never having stopped.
+    """
+    try:
+        model = from_bytes(Path(path).read_bytes())
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+    if kind is not None and not isinstance(model, kind):
+        raise ModelFileError(
+            f"{os.fspath(path)}: holds a {type(model).__name__}, not a {kind.__name__}"
+        )
+    return model
+
+
+def to_bytes(model: OnlineClassifier) -> bytes:
+    """Return the file of a model that has learned."""
+    native = model._fitted()
+    state = native.state()
+    arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}
+    names = native.names
+    if names:
+        texts = [name.encode("utf-8", "surrogatepass") for name in names]
+        arrays["names.text"] = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        arrays["names.ends"] = np.cumsum([len(t) for t in texts], dtype=np.uint64)
+    about = {
+        "format": FORMAT,
+        "class": type(model).__name__,
+        "parameters": _pack(model.get_params()),
+        "labels": _pack([model._labels.positive, model._labels.negative]),
+        "labels_by_custom": model._labels.by_custom,
+        "made_with": _pack(model._made_with),
+        "features": native.features,
+        "state": {k: _pack(v) for k, v in state.items() if k not in arrays},
+    }
+    return _to_file(about, arrays)
+
+
+def from_bytes(data: bytes) -> OnlineClassifier:
+    """Return the model of a file's bytes."""
+    from . import linear
+
+    about, arrays = _from_file(data)
+    try:
+        cls = getattr(linear, about["class"], None)
+        if not (isinstance(cls, type) and issubclass(cls, OnlineClassifier)):
+            raise ModelFileError(f"it holds a {about['class']!r}, which is not known here")
+        model = cls(**_unpack(about["parameters"]))
+        names = _names(arrays)
+        state = {**{k: _unpack(v) for k, v in about["state"].items()}, **arrays}
+        positive, negative = _unpack(about["labels"])
+        made_with = _unpack(about["made_with"])
+        native = _core.Model(made_with["kind"], made_with["options"], model.hash_bits or 0)
+        native.restore(about["features"], state, names)
+    except (KeyError, TypeError, ValueError, MemoryError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"its contents do not fit together ({error})") from None
+    model._keep(native, Labels(positive, negative, about["labels_by_custom"]), made_with)
+    return model
+
+
+def _to_file(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> bytes:
+    header: dict[str, Any] = {}
+    bodies = []
+    at = 0
+    for name, array in arrays.items():
+        body = np.ascontiguousarray(array).tobytes()
+        code = _CODES[array.dtype.newbyteorder("<") if array.dtype.itemsize > 1 else array.dtype]
+        header[name] = {
+            "dtype": code,
+            "shape": list(array.shape),
+            "data_offsets": [at, at + len(body)],
+        }
+        bodies.append(body)
+        at += len(body)
+    about["sha256"] = _digest(about, header, bodies)
+    header["__metadata__"] = {"lopsided": json.dumps(about)}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([struct.pack("<Q", len(text)), text, *bodies])
+
+
+def _from_file(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    if data[:1] == b"\x80":
+        raise ModelFileError("it is a pickle, which could run code; it is not read")
+    if len(data) < 8:
+        raise ModelFileError("it is too short to be a model file")
+    (size,) = struct.unpack("<Q", data[:8])
+    if data[8:9] != b"{":
+        raise ModelFileError("it is not a model file")
+    if size > len(data) - 8:
+        raise ModelFileError("it is cut off within its header")
+    try:
+        header = json.loads(data[8 : 8 + size])
+        about = json.loads(header.pop("__metadata__")["lopsided"])
+        version = about["format"]
+        digest = about.pop("sha256")
+        arrays, end = {}, 8 + size
+        for name, entry in header.items():
+            first, last = entry["data_offsets"]
+            arrays[name] = (entry["dtype"], entry["shape"], 8 + size + first, 8 + size + last)
+            end = max(end, 8 + size + last)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ModelFileError("it is not a model of this program, or its header is damaged") from None
+    if not isinstance(version, int) or version > FORMAT:
+        raise ModelFileError(
+            f"it has format {version}, this program reads up to {FORMAT}: use a newer lopsided"
+        )
+    if len(data) < end:
+        raise ModelFileError(f"it is cut off: {len(data)} bytes of {end}")
+    if len(data) > end:
+        raise ModelFileError(f"it has {len(data) - end} bytes too many")
+    if digest != _digest(about, header, [data[8 + size :]]):
+        raise ModelFileError("it has been altered: its checksum is wrong")
+    return about, {name: _array(data, *entry) for name, entry in arrays.items()}
+
+
+def _array(data: bytes, code: str, shape: list[int], first: int, last: int) -> NDArray[Any]:
+    dtype = _DTYPES[code]
+    return np.frombuffer(data, dtype, (last - first) // dtype.itemsize, first).reshape(shape)
+
+
+def _digest(about: dict[str, Any], header: dict[str, Any], bodies: list[bytes]) -> str:
+    digest = hashlib.sha256(json.dumps([about, header], sort_keys=True).encode())
+    for body in bodies:
+        digest.update(body)
+    return digest.hexdigest()
+
+
+def _names(arrays: dict[str, NDArray[Any]]) -> list[str]:
+    if "names.ends" not in arrays:
+        return []
+    text = arrays.pop("names.text").tobytes()
+    ends = arrays.pop("names.ends").tolist()
+    return [
+        text[first:last].decode("utf-8", "surrogatepass")
+        for first, last in zip([0, *ends], ends, strict=False)
+    ]
+
+
+def _pack(value: Any) -> Any:
+    """Return JSON for plain values; floats keep all their bits, dict keys their types."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, dict):
+        return {"dict": [[_pack(k), _pack(v)] for k, v in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return [_pack(v) for v in value]
+    if isinstance(value, _SCALARS):
+        return value
+    raise TypeError(f"{value!r} cannot be saved: labels and parameters must be plain values")
+
+
+def _unpack(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unpack(v) for v in value]
+    if isinstance(value, dict):
+        if "float" in value:
+            return float.fromhex(value["float"])
+        return {_unpack(k): _unpack(v) for k, v in value["dict"]}
+    return value
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,59 @@
+"""The library gives the published figures on german, and the oracles' scores on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import ORACLES, run
+from reference.published import FALSE_NEGATIVE_COST, PREPARE, TABLE, disagreements, german
+
+import lopsided
+
+by_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
+
+
+@pytest.fixture(scope="module")
+def data():
+    found = german()
+    if found is None:
+        pytest.skip("german is neither in $LOPSIDED_DATA nor in ../shared/data")
+    return found
+
+
+@pytest.fixture(scope="module")
+def prepared(data):
+    return {paper: prepare(data[0]) for paper, prepare in PREPARE.items()}
+
+
+def library_pass(row, X, y, order):
+    parameters = dict(row.parameters, scaling="none", positive=1)
+    if row.class_weight == "cost":
+        parameters["class_weight"] = {1: row.rho, -1: 1.0}
+    elif row.class_weight == "balanced":
+        parameters["class_weight"] = "balanced"
+    model = getattr(lopsided, row.estimator)(**parameters)
+    return lopsided.progressive(model, X, y, order=order)
+
+
+@by_row
+def test_published_digits(row, data, prepared):
+    _, y, orders = data
+    cp = FALSE_NEGATIVE_COST[row.paper]
+    passes = []
+    for order in orders:
+        progress = library_pass(row, prepared[row.paper], y, order)
+        metric = progress.sum() if row.metric == "sum" else progress.cost(fn=cp, fp=1 - cp)
+        passes.append((metric, progress.sensitivity, progress.specificity))
+    assert disagreements(row, passes) == []
+
+
+@by_row
+def test_scores_are_those_of_the_oracle(row, data, prepared):
+    _, y, orders = data
+    X = prepared[row.paper]
+    for order in orders[:2]:
+        progress = library_pass(row, X, y, order)
+        oracle = ORACLES[row.estimator](**row.parameters)
+        expected = run(oracle, X, y, class_weight=row.rho, order=order)
+        np.testing.assert_allclose(progress.scores, expected.scores, rtol=0, atol=1e-9)
+        assert progress.updates == expected.updates
