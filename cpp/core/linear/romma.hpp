@@ -1,8 +1,12 @@
 // ROMMA, the relaxed online maximum margin algorithm (Li & Long 1999), and its aggressive form.
 //
 // The step is the smallest w' with y w'.x = 1 and w'.w = |w|^2: w' = c w + d x. The factor c is kept
-// apart (w = scale * direction), so a step costs no more than the row's non-zeros.
+// apart (w = scale * direction) and |w|^2 is carried along, so a step costs no more than the row's
+// non-zeros. Rounding in |w|^2 feeds on itself, so it is summed anew whenever as many entries have
+// been touched as there are.
 #pragma once
+
+#include <algorithm>
 
 #include "../row.hpp"
 
@@ -13,7 +17,8 @@ struct Romma {
   double eps = 1e-12;       // rows this close to parallel with w are left alone
   Vector direction;
   double scale = 1;
-  double square = 0;  // |w|^2
+  double square = 0;               // |w|^2
+  Count touched = 0, reach = 0;    // entries since the last sum; entries there are
 
   double score(const RowLike auto& x) const { return scale * dot(direction, x); }
 
@@ -24,12 +29,14 @@ struct Romma {
     const double length = x.squared_norm();
     if (square == 0) {
       if (length == 0) return false;
-      move(1, y, x, score, length);
+      move(1, y, length, x);
       return true;
     }
     const double gap = length * square - score * score;
     if (gap <= eps * length * square) return false;
-    move((length * square - y * score) / gap, square * (y - score) / gap, x, score, length);
+    const double step = square * (y - score) / gap;
+    // w moves at a right angle to itself, by the part of step * x that is not along w.
+    move(1 - step * score / square, step, square + step * step * gap / square, x);
     return true;
   }
 
@@ -46,19 +53,27 @@ struct Romma {
     visit("direction", direction);
     visit("scale", scale);
     visit("square", square);
+    visit("touched", touched);
+    visit("reach", reach);
   }
 
  private:
   // w = keep * w + step * x
-  void move(double keep, double step, const RowLike auto& x, double score, double length) {
-    square = keep * keep * square + 2 * keep * step * score + step * step * length;
+  void move(double keep, double step, double new_square, const RowLike auto& x) {
     scale *= keep;
+    square = new_square;
     const double size = std::abs(scale);
     if (!(size >= 1e-9 && size <= 1e9)) {
       for (std::size_t j = 0; j < direction.size(); ++j) direction[j] *= scale;
       scale = 1;
     }
     add(direction, step / scale, x);
+    x.for_each([&](Index j, double) { reach = std::max(reach, static_cast<Count>(j) + 1); });
+    touched += static_cast<Count>(x.size);
+    if (touched < reach) return;
+    touched = 0;
+    const double* u = direction.data();
+    square = scale * scale * lanes::sum(static_cast<Index>(reach), [=](Index j) { return u[j] * u[j]; });
   }
 };
 
