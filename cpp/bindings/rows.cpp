@@ -5,17 +5,15 @@
 namespace lopsided {
 
 void bind_rows(nb::module_& m) {
-  static nb::object row_error = nb::steal(
-      PyErr_NewException("lopsided._core.RowError", PyExc_ValueError, nullptr));
-  m.attr("RowError") = row_error;
-  nb::register_exception_translator(
-      [](const std::exception_ptr& p, void*) {
-        try {
-          std::rethrow_exception(p);
-        } catch (const DataError& e) {
-          PyErr_SetObject(row_error.ptr(), nb::make_tuple(e.what(), e.row, e.column).ptr());
-        }
-      });
+  // Raised with (fault, row, column); the Python side makes a sentence of it.
+  static nb::exception<DataError> row_error(m, "RowError", PyExc_ValueError);
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const DataError& e) {
+      PyErr_SetObject(row_error.ptr(), nb::make_tuple(e.what(), e.row, e.column).ptr());
+    }
+  });
 
   nb::class_<HeldRows>(m, "Rows", "A batch of examples.")
       .def_static("dense", &dense_rows, nb::arg("x"), "A 2-D array of float64 or float32.")

@@ -29,7 +29,7 @@ def as_batch(X: Any) -> Batch:
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         X, names = _from_frame(X)
     elif isinstance(X, dict) or (isinstance(X, (list, tuple)) and X and isinstance(X[0], dict)):
-        raise ValueError("X is made of dicts: give events of named features to learn_one one by one")
+        raise ValueError("X is made of dicts: give events of named features to learn_one")
     return Batch(_core.Rows.dense(_dense_array(X)), names)
 
 
@@ -47,9 +47,13 @@ def _as_floats(values: NDArray[Any], what: str) -> NDArray[Any]:
 def _check_shape(shape: tuple[int, ...]) -> None:
     rows, columns = shape
     if rows == 0:
-        raise ValueError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required."
+        )
     if columns == 0:
-        raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
     if columns > MAX_FEATURES:
         raise ValueError(f"X has {columns} columns, more than the {MAX_FEATURES} possible")
 
@@ -166,5 +170,7 @@ def explained(names: Sequence[str] | None = None) -> Iterator[None]:
             name = f" ({names[column]!r})" if names and column < len(names) else ""
             where += f", column {column}{name}"
             fault = f"Input X contains {fault}"
-        advice = "; nothing was learned. Fill in, drop or clip such values first." if column >= 0 else ""
+        advice = (
+            "; nothing was learned. Fill in, drop or clip such values first." if column >= 0 else ""
+        )
         raise ValueError(f"{fault} in {where}{advice}") from None

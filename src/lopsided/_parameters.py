@@ -15,7 +15,8 @@ def _parameter(default: Any, wanted: str, check: Check) -> Any:
     return dataclasses.field(default=default, metadata={"wanted": wanted, "check": check})
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Say whether a value is a finite number."""
     try:
         return not isinstance(value, (str, bytes, bool)) and math.isfinite(value)
     except (TypeError, ValueError):
@@ -26,7 +27,7 @@ def positive(default: float | None, *, optional: bool = False) -> Any:
     """Return a parameter that must be a number above 0 (or None)."""
     wanted = "a positive number" + (" or None" if optional else "")
     return _parameter(
-        default, wanted, lambda v: (optional and v is None) or (_is_number(v) and v > 0)
+        default, wanted, lambda v: (optional and v is None) or (is_number(v) and v > 0)
     )
 
 
@@ -35,13 +36,13 @@ def number(default: float, *, low: float = -math.inf, high: float = math.inf) ->
     wanted = "a finite number"
     if math.isfinite(low):
         wanted = f"a number of at least {low:g}"
-    return _parameter(default, wanted, lambda v: _is_number(v) and low <= v <= high)
+    return _parameter(default, wanted, lambda v: is_number(v) and low <= v <= high)
 
 
 def fraction(default: float) -> Any:
     """Return a parameter that must lie strictly between 0 and 1."""
     return _parameter(
-        default, "a number between 0 and 1, both excluded", lambda v: _is_number(v) and 0 < v < 1
+        default, "a number between 0 and 1, both excluded", lambda v: is_number(v) and 0 < v < 1
     )
 
 
@@ -52,7 +53,7 @@ def integer(default: int | None, low: int, high: int, *, optional: bool = False)
     def check(v: Any) -> bool:
         if v is None:
             return optional
-        return _is_number(v) and v == int(v) and low <= v <= high
+        return is_number(v) and v == int(v) and low <= v <= high
 
     return _parameter(default, wanted, check)
 

@@ -16,9 +16,11 @@ def _exceptions() -> Any:
 
 
 def not_fitted(name: str) -> Exception:
-    """Return the error of a model that has not learned yet, as scikit-learn's own if it is loaded."""
+    """Return the error of a model that has not learned yet: scikit-learn's own if it is loaded."""
     kind = getattr(_exceptions(), "NotFittedError", NotFittedError)
-    error: Exception = kind(f"this {name} has not learned anything yet: call fit or learn_one first")
+    error: Exception = kind(
+        f"this {name} has not learned anything yet: call fit or learn_one first"
+    )
     return error
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._data import Batch, as_batch, as_event_row, as_order, as_weights, explained
 from ._labels import Labels, as_labels
-from ._parameters import check_parameters, choice, fraction, integer, nearest, switch
+from ._parameters import check_parameters, choice, fraction, integer, is_number, nearest, switch
 from ._sklearn import binary_classifier_tags, not_fitted
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class OnlineClassifier:
     intercept : bool
         Put a constant 1 in front of every scaled row.
     positive : label, optional
-        The positive class: the rare one, whose misses are dear. Default: the larger of the two labels.
+        The positive class: the rare one, whose misses are dear. Default: the larger label.
     hash_bits : int, optional
         Hash the names of dict events into 2 ** hash_bits columns instead of remembering them.
     """
@@ -54,7 +54,7 @@ class OnlineClassifier:
     _parked: _core.Model | None = dataclasses.field(init=False, default=None)
     # How the model was made: kind, options and the parameters that are fixed from then on.
     _made_with: Any = dataclasses.field(init=False, default=None)
-    _labels: Labels = dataclasses.field(init=False, default=Labels())  # noqa: RUF009
+    _labels: Labels = dataclasses.field(init=False, default=Labels())
 
     # Learning ------------------------------------------------------------------------------------
 
@@ -144,7 +144,8 @@ class OnlineClassifier:
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""
         hit = self.predict(X) == np.asarray(y)
-        return float(np.average(hit, weights=sample_weight))
+        weights = as_weights(sample_weight, len(hit))
+        return float(np.average(hit, weights=weights))
 
     # What was learned ----------------------------------------------------------------------------
 
@@ -261,7 +262,9 @@ class OnlineClassifier:
     def _cost_options(self, labels: Labels) -> dict[str, Any]:
         return {}
 
-    def _known_rho(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float | None:
+    def _known_rho(
+        self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
+    ) -> float | None:
         return None
 
     def _weights_matter(self) -> bool:
@@ -284,7 +287,7 @@ class OnlineClassifier:
 
     def _make(self, labels: Labels, scaling: dict[str, bool]) -> tuple[_core.Model, dict[str, Any]]:
         self._check()
-        made_with = {
+        made_with: dict[str, Any] = {
             "kind": self._kind(),
             "options": {
                 **scaling,
@@ -484,7 +487,7 @@ class CostSensitiveClassifier(OnlineClassifier):
                     f"class_weight={dict(weight)!r} must have a weight for each of the two labels"
                 )
             for label, value in weight.items():
-                if not (np.isscalar(value) and np.isreal(value) and 0 < value < np.inf):
+                if not (is_number(value) and value > 0):
                     raise ValueError(
                         f"class_weight: the weight of {label!r} is {value!r}; it must be positive"
                     )
@@ -517,7 +520,9 @@ class CostSensitiveClassifier(OnlineClassifier):
     def _odds(self) -> float:
         return self.sensitivity_weight / (1 - self.sensitivity_weight)
 
-    def _known_rho(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float | None:
+    def _known_rho(
+        self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
+    ) -> float | None:
         if not isinstance(self.class_weight, str):
             return None
         positive = codes > 0
@@ -540,7 +545,10 @@ def _names_differ(known: list[str], given: list[str]) -> str:
     text = "The feature names should match those that were passed during fit.\n"
     unseen = [n for n in given if n not in set(known)]
     missing = [n for n in known if n not in set(given)]
-    for title, names in (("unseen at fit time", unseen), ("seen at fit time, yet now missing", missing)):
+    for title, names in (
+        ("unseen at fit time", unseen),
+        ("seen at fit time, yet now missing", missing),
+    ):
         if names:
             text += f"Feature names {title}:\n" + "".join(f"- {n}\n" for n in names[:5])
             text += "- ...\n" if len(names) > 5 else ""

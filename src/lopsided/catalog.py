@@ -150,9 +150,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
 )
 
-_BY_NAME = {
-    name.casefold(): entry for entry in CATALOG for name in (entry.name, *entry.aliases)
-}
+_BY_NAME = {name.casefold(): entry for entry in CATALOG for name in (entry.name, *entry.aliases)}
 
 
 def learners() -> list[str]:

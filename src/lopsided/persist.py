@@ -2,8 +2,8 @@
 
 Eight bytes give the length of a JSON header, the header names the arrays behind it. Under
 "__metadata__" the header holds one string, "lopsided", itself JSON: format version, class,
-parameters, labels, options, scalars of the state, and a SHA-256 of all the rest. Nothing in a file is
-ever executed.
+parameters, labels, options, scalars of the state, and a SHA-256 of all the rest. Nothing in a file
+is ever executed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ from ._labels import Labels
 from .base import OnlineClassifier
 
 FORMAT = 1
-_DTYPES = {"F64": np.dtype("<f8"), "U8": np.dtype("u1"), "U64": np.dtype("<u8")}
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"),
+    "U8": np.dtype("u1"),
+    "U64": np.dtype("<u8"),
+}
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
 _SCALARS = (bool, int, float, str, type(None))
 
@@ -166,7 +170,9 @@ def _from_file(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             arrays[name] = (entry["dtype"], entry["shape"], 8 + size + first, 8 + size + last)
             end = max(end, 8 + size + last)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ModelFileError("it is not a model of this program, or its header is damaged") from None
+        raise ModelFileError(
+            "it is not a model of this program, or its header is damaged"
+        ) from None
     if not isinstance(version, int) or version > FORMAT:
         raise ModelFileError(
             f"it has format {version}, this program reads up to {FORMAT}: use a newer lopsided"
