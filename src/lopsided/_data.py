@@ -64,8 +64,8 @@ def _dense_array(X: Any) -> NDArray[Any]:
     array = _as_floats(np.asarray(X), "X")
     if array.ndim != 2:
         raise ValueError(
-            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X[None, :] for "
-            "one row, X[:, None] for one feature; or use learn_one and score_one for one event."
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X[None, :] "
+            "for one row, X[:, None] for one feature; or use learn_one and score_one for one event."
         )
     _check_shape(array.shape)
     size = array.dtype.itemsize

@@ -1,0 +1,51 @@
+"""The command: which topics, how thoroughly, in which form."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from . import covariance, csr, dense, event, imports, memory, peers, table
+from .harness import Sentinel, measure
+
+TOPICS = {
+    "csr": csr,
+    "dense": dense,
+    "covariance": covariance,
+    "event": event,
+    "import": imports,
+    "memory": memory,
+}
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "--only", metavar="NAME", action="append", choices=TOPICS, help=", ".join(TOPICS)
+    )
+    parser.add_argument("--quick", action="store_true", help="little data, few rounds")
+    parser.add_argument("--rounds", type=int, help="rounds of each comparison (9; quick: 3)")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write every measurement")
+    parser.add_argument("--markdown", action="store_true", help="end with a Markdown table")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
+    rounds = options.rounds or (3 if options.quick else 9)
+    print(table.heading(peers.versions()))
+    sentinel = Sentinel()
+    results = []
+    for name in options.only or TOPICS:
+        for group in TOPICS[name].groups(options.quick):
+            result = measure(group, rounds, sentinel)
+            results.append(result)
+            print(table.text(result), flush=True)
+    if options.markdown:
+        print(table.markdown(results))
+    if options.json:
+        options.json.write_text(table.json(peers.versions(), results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""What was measured, as text, Markdown and JSON."""
+
+from __future__ import annotations
+
+import json as _json
+import platform
+from collections.abc import Iterable
+
+from .harness import TOLERANCE, Result
+
+# What one unit of the measurements is called, and how many of them are in a second (or a byte).
+UNITS = {"ns/row": 1e9, "µs/update": 1e6, "µs/event": 1e6, "ms": 1e3, "MB": 1e-6}
+
+
+def heading(versions: dict[str, str | None]) -> str:
+    present = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+    absent = ", ".join(name for name, version in versions.items() if not version)
+    lines = [f"Python {platform.python_version()}, {_processor()}, one thread", present]
+    if absent:
+        lines.append(f"absent, so not compared: {absent}")
+    return "\n".join(lines) + "\n"
+
+
+def text(result: Result) -> str:
+    group = result.group
+    width = max(len(c.name) for c in group.contenders)
+    against = f"× {group.baseline}" if group.baseline in result.values else ""
+    lines = [group.title, f"  {group.unit:>{width}}     best   median   {against}"]
+    for c in group.contenders:
+        best, median = (_number(result, v) for v in (result.best(c.name), result.median(c.name)))
+        line = f"  {c.name:>{width}} {best:>8} {median:>8}"
+        ratio, middle = result.ratio(c.name), result.ratio(c.name, Result.median)
+        if ratio is not None and middle is not None and c.name != group.baseline:
+            line += f"   {ratio:.2f} (of medians {middle:.2f})"
+            if c.goal:
+                line += f"   goal {c.goal:g}: {'reached' if ratio >= c.goal else 'MISSED'}"
+        lines.append(line)
+    lines.append(f"  {_rounds(result)}{group.note and '; ' + group.note}")
+    return "\n".join(lines) + "\n"
+
+
+def markdown(results: Iterable[Result]) -> str:
+    lines = ["| work | | best | ratio |", "|---|---|---:|---:|"]
+    for result in results:
+        group = result.group
+        title = group.title
+        for c in group.contenders:
+            ratio = result.ratio(c.name)
+            shown = "" if ratio is None else f"{_short(ratio)} ×"
+            name = f"**{c.name}**" if c.ours else c.name
+            lines.append(
+                f"| {title} | {name} | {_number(result, result.best(c.name))} {group.unit} | {shown} |"
+            )
+            title = ""
+    lines.append("")
+    lines.append(
+        f"Best of several rounds in one run, one thread, {_processor()}. A ratio of 2 × is twice as "
+        "fast, or half the memory, as the peer with 1 ×. Run it yourself: `python -m benchmarks`."
+    )
+    return "\n".join(lines)
+
+
+def json(versions: dict[str, str | None], results: Iterable[Result]) -> str:
+    groups = [
+        {
+            "title": r.group.title,
+            "unit": r.group.unit,
+            "baseline": r.group.baseline,
+            "note": r.group.note,
+            "rounds": r.rounds,
+            "kept": r.kept,
+            "disturbance": r.disturbance,
+            "contenders": [
+                {
+                    "name": c.name,
+                    "ours": c.ours,
+                    "goal": c.goal,
+                    "best": r.best(c.name) * UNITS[r.group.unit],
+                    "median": r.median(c.name) * UNITS[r.group.unit],
+                    "ratio": r.ratio(c.name),
+                    "values": [v * UNITS[r.group.unit] for v in r.values[c.name]],
+                }
+                for c in r.group.contenders
+            ],
+        }
+        for r in results
+    ]
+    machine = {"python": platform.python_version(), "processor": _processor()}
+    return _json.dumps({"machine": machine, "versions": versions, "groups": groups}, indent=1)
+
+
+def _rounds(result: Result) -> str:
+    calm = sum(d <= TOLERANCE for d in result.disturbance)
+    kept = f"{result.kept} of {result.rounds} rounds kept"
+    if calm < result.kept:
+        kept += f" though only {calm} were undisturbed: repeat this in a quieter minute"
+    worst = max(result.disturbance)
+    return f"{kept}, disturbance {min(result.disturbance):.0%} to {worst:.0%}"
+
+
+def _number(result: Result, value: float) -> str:
+    return _short(value * UNITS[result.group.unit])
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            return next(line.split(": ", 1)[1].strip() for line in lines if "model name" in line)
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -1,0 +1,164 @@
+#include "../core/learners.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "check.hpp"
+
+using namespace lopsided;
+
+namespace {
+
+constexpr const char* kinds[] = {"perceptron",    "romma",     "passive-aggressive",
+                                 "paum",          "cog",       "cost-sensitive-passive-aggressive",
+                                 "arow-diagonal", "arow-full", "acog-diagonal", "acog-full"};
+
+struct SetScaling final : OptionVisitor {
+  void operator()(const char*, double&) override {}
+  void operator()(const char* name, bool& value) override {
+    const std::string option = name;
+    if (option == "standard" || option == "centred" || option == "intercept") value = true;
+  }
+  int choose(const char*, std::initializer_list<const char*>, int now) override { return now; }
+};
+
+// Every number of a model's state, in order.
+struct Flatten final : StateVisitor {
+  std::vector<double> all;
+  void operator()(const char*, Vector& v) override {
+    all.insert(all.end(), v.data(), v.data() + v.size());
+  }
+  void operator()(const char*, Symmetric& m) override {
+    std::vector<double> square(m.size() * m.size());
+    m.read(square.data());
+    all.insert(all.end(), square.begin(), square.end());
+  }
+  void operator()(const char*, double& v) override { all.push_back(v); }
+  void operator()(const char*, Count& v) override { all.push_back(static_cast<double>(v)); }
+};
+
+std::vector<double> state(Model& model) {
+  Flatten visit;
+  model.state(visit);
+  return visit.all;
+}
+
+struct Stream {
+  Index columns;
+  std::vector<double> x;
+  std::vector<std::int8_t> y;
+
+  Stream(Count n, Index columns, double start = 0) : columns(columns), x(n * columns), y(n) {
+    for (std::size_t k = 0; k < x.size(); ++k)
+      x[k] = std::sin(start + 2.3 * static_cast<double>(k)) * (k % 5 != 0);
+    for (Count i = 0; i < n; ++i) y[i] = x[i * columns] + 0.2 > 0.9 ? 1 : -1;
+  }
+  Rows rows(Count first, Count last) const {
+    return Rows({x.data() + first * columns, false, columns, 1}, last - first, columns);
+  }
+  Pass pass(Count first, Count last) const {
+    Pass p;
+    p.labels = y.data() + first;
+    p.size = last - first;
+    return p;
+  }
+  void teach(Model& model, Count first, Count last) const {
+    Pass p = pass(first, last);
+    model.learn(rows(first, last), p);
+  }
+};
+
+}  // namespace
+
+TEST(every_kind_learns_the_same_bits_in_any_chunks) {
+  const Stream stream(60, 7);
+  for (const char* kind : kinds)
+    for (const bool scaled : {false, true}) {
+      const auto whole = make_model(kind), parts = make_model(kind);
+      SetScaling options;
+      if (scaled) whole->options(options), parts->options(options);
+      stream.teach(*whole, 0, 60);
+      for (const auto& [first, last] : {std::pair{0, 1}, {1, 2}, {2, 30}, {30, 60}})
+        stream.teach(*parts, first, last);
+      CHECK(state(*whole) == state(*parts));
+    }
+}
+
+TEST(every_kind_is_as_it_was_after_a_bad_row) {
+  const Stream stream(40, 6);
+  for (const char* kind : kinds)
+    for (const Count rows : {2, 40}) {  // checked before, checked on the way
+      const auto model = make_model(kind);
+      stream.teach(*model, 0, 40);
+      const auto before = state(*model);
+      Stream bad(rows, 9);
+      bad.x.back() = std::nan("");
+      CHECK_THROWS(DataError, bad.teach(*model, 0, rows));
+      CHECK(state(*model) == before);
+      CHECK(model->features() == 6);
+    }
+}
+
+TEST(every_kind_grows_as_if_it_had_known_all_features) {
+  const Stream narrow(30, 4), wide(30, 9, 1);
+  for (const char* kind : kinds) {
+    const auto grown = make_model(kind), known = make_model(kind);
+    known->grow(9);
+    for (Model* model : {grown.get(), known.get()}) {
+      narrow.teach(*model, 0, 30);
+      wide.teach(*model, 0, 30);
+    }
+    CHECK(state(*grown) == state(*known));
+  }
+}
+
+TEST(a_copy_goes_its_own_way) {
+  const Stream stream(40, 5);
+  for (const char* kind : kinds) {
+    const auto model = make_model(kind);
+    stream.teach(*model, 0, 20);
+    const auto copy = model->clone();
+    CHECK(state(*copy) == state(*model));
+    const auto before = state(*copy);
+    stream.teach(*model, 20, 40);
+    CHECK(state(*copy) == before);
+    stream.teach(*copy, 20, 40);
+    CHECK(state(*copy) == state(*model));
+  }
+}
+
+TEST(scoring_says_what_the_next_round_will_score) {
+  const Stream stream(30, 5);
+  for (const char* kind : kinds)
+    for (const bool scaled : {false, true}) {
+      const auto model = make_model(kind);
+      SetScaling options;
+      if (scaled) model->options(options);
+      stream.teach(*model, 0, 10);
+      for (Count i = 10; i < 30; ++i) {
+        double asked, progressive;
+        model->score(stream.rows(i, i + 1), &asked);
+        Pass pass = stream.pass(i, i + 1);
+        pass.scores = &progressive;
+        model->learn(stream.rows(i, i + 1), pass);
+        CHECK(std::memcmp(&asked, &progressive, sizeof(double)) == 0);
+      }
+    }
+}
+
+TEST(weightless_rows_leave_no_trace) {
+  const Stream stream(20, 5), wide(3, 8);
+  const std::vector<double> none(3, 0.0);
+  for (const char* kind : kinds) {
+    const auto model = make_model(kind);
+    stream.teach(*model, 0, 20);
+    const auto before = state(*model);
+    Pass pass = wide.pass(0, 3);
+    pass.weights = none.data();
+    model->learn(wide.rows(0, 3), pass);
+    CHECK(state(*model) == before);
+    CHECK(model->features() == 5);
+  }
+}
+
+TEST(there_is_no_model_of_an_unknown_kind) { CHECK(make_model("oracle") == nullptr); }
