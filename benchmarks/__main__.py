@@ -24,7 +24,7 @@ def arguments() -> argparse.Namespace:
         "--only", metavar="NAME", action="append", choices=TOPICS, help=", ".join(TOPICS)
     )
     parser.add_argument("--quick", action="store_true", help="little data, few rounds")
-    parser.add_argument("--rounds", type=int, help="rounds of each comparison (9; quick: 3)")
+    parser.add_argument("--rounds", type=int, help="undisturbed rounds wanted (7; quick: 3)")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every measurement")
     parser.add_argument("--markdown", action="store_true", help="end with a Markdown table")
     return parser.parse_args()
@@ -32,7 +32,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = arguments()
-    rounds = options.rounds or (3 if options.quick else 9)
+    rounds = options.rounds or (3 if options.quick else 7)
     print(table.heading(peers.versions()))
     sentinel = Sentinel()
     results = []

@@ -65,9 +65,9 @@ def _words(
     new = np.ones(text.shape, dtype=bool)
     np.put_along_axis(new, order[:, 1:], ranked[:, 1:] != ranked[:, :-1], axis=1)
     first = new & (new.cumsum(axis=1) <= nonzeros)
-    while (short := np.flatnonzero(first.sum(axis=1) < nonzeros)).size:  # hardly ever
-        text[short] = features - 1 - np.arange(3 * nonzeros)
-        first[short] = np.arange(3 * nonzeros) < nonzeros
+    short = first.sum(axis=1) < nonzeros  # hardly ever: then the rarest words
+    text[short] = features - 1 - np.arange(3 * nonzeros)
+    first[short] = np.arange(3 * nonzeros) < nonzeros
     return np.sort(text[first].reshape(rows, nonzeros), axis=1)
 
 
@@ -75,10 +75,10 @@ def _labels(
     rng: np.random.Generator, scores: NDArray[np.float64], positive: float
 ) -> NDArray[np.int64]:
     y = (scores > np.quantile(scores, 1 - positive)).astype(np.int64)
-    flips = round(NOISE * int(y.sum()))
-    for label in (0, 1):
-        y[rng.choice(np.flatnonzero(y == label), flips, replace=False)] = 2
-    return np.where(y == 2, (scores <= np.quantile(scores, 1 - positive)).astype(np.int64), y)
+    wrong = round(NOISE * int(y.sum()))
+    flipped = [rng.choice(np.flatnonzero(y == label), wrong, replace=False) for label in (0, 1)]
+    y[np.concatenate(flipped)] ^= 1
+    return y
 
 
 def _csr(indices: NDArray[np.int32], values: NDArray[np.float64], features: int) -> Any:
@@ -89,6 +89,4 @@ def _csr(indices: NDArray[np.int32], values: NDArray[np.float64], features: int)
         from scipy.sparse import csr_matrix
 
         return csr_matrix(parts, shape=(rows, features))
-    return SimpleNamespace(
-        data=parts[0], indices=parts[1], indptr=parts[2], shape=(rows, features)
-    )
+    return SimpleNamespace(data=parts[0], indices=parts[1], indptr=parts[2], shape=(rows, features))

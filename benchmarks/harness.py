@@ -1,9 +1,9 @@
 """Timing on a machine that others use too.
 
-Contenders take turns (ours, peer, ours, peer, ...), so that a slow spell hits all of them. Around
-each turn a sentinel, a piece of work that never changes, is timed; and a turn in which the processor
-was given to somebody else takes more wall time than processor time. Rounds disturbed in either way
-are discarded, and how much disturbance there was is reported.
+Contenders take turns (ours, peer, ours, peer, ...), so that a slow spell hits all of them. Before and
+after each turn a sentinel, a piece of work that never changes, is timed; and a turn in which the
+processor was given to somebody else takes more wall time than processor time. Turns disturbed in
+either way are discarded, and how much disturbance there was is reported.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import statistics
 import time
 from collections.abc import Callable
 
-import numpy as np
-
-TOLERANCE = 0.10  # a round disturbed by more is discarded
+TOLERANCE = 0.15  # a turn disturbed by more is discarded
+PATIENCE = 3  # so many times the rounds asked for, until there are enough undisturbed turns
 
 
 @dataclasses.dataclass
@@ -42,84 +41,88 @@ class Group:
 
 
 @dataclasses.dataclass
-class Result:
-    """The measurements of a group, those of disturbed rounds left out."""
+class Turn:
+    """One run of one contender."""
 
-    group: Group
-    values: dict[str, list[float]]  # per unit of work
-    rounds: int
-    disturbance: list[float]  # of every round, as a fraction
+    value: float  # per unit of work
+    disturbance: float  # as a fraction
 
     @property
-    def kept(self) -> int:
-        return len(next(iter(self.values.values())))
+    def calm(self) -> bool:
+        return self.disturbance <= TOLERANCE
+
+
+@dataclasses.dataclass
+class Result:
+    """The measurements of a group."""
+
+    group: Group
+    turns: dict[str, list[Turn]]
+
+    def kept(self, name: str) -> list[float]:
+        """Return the undisturbed measurements; without any, those disturbed least."""
+        turns = sorted(self.turns[name], key=lambda turn: turn.disturbance)
+        calm = sum(turn.calm for turn in turns)
+        return [turn.value for turn in turns[: max(calm, len(turns) // PATIENCE, 1)]]
 
     def best(self, name: str) -> float:
-        return min(self.values[name])
+        return min(self.kept(name))
 
     def median(self, name: str) -> float:
-        return statistics.median(self.values[name])
+        return statistics.median(self.kept(name))
 
     def ratio(self, name: str, of: Callable[[Result, str], float] | None = None) -> float | None:
         """How many times better than the baseline."""
         base = self.group.baseline
-        if base not in self.values:
+        if base is None or base not in self.turns:
             return None
         of = of or Result.best
         return of(self, base) / of(self, name)
 
 
 class Sentinel:
-    """Fixed work for the processor and for memory, about 4 ms."""
+    """Work that never changes, about 2 ms."""
 
     def __init__(self) -> None:
-        self.memory = np.ones(1 << 21)
-        self.usual = min(self.run() for _ in range(20))
-
-    def run(self) -> float:
-        start = time.perf_counter()
-        for _ in range(50_000):
-            pass
-        self.memory.sum()
-        return time.perf_counter() - start
+        self.usual = min(self._piece() for _ in range(50))
 
     def slowdown(self) -> float:
-        seconds = self.run()
+        seconds = statistics.median(self._piece() for _ in range(5))
         self.usual = min(self.usual, seconds)
         return seconds / self.usual - 1
 
+    @staticmethod
+    def _piece() -> float:
+        start = time.perf_counter()
+        for _ in range(15_000):
+            pass
+        return time.perf_counter() - start
+
 
 def measure(group: Group, rounds: int, sentinel: Sentinel) -> Result:
+    """Let the contenders take turns until each has had `rounds` undisturbed ones, or patience ends."""
     for contender in group.contenders:  # caches, lazy imports, first allocations
         contender.run()
-    taken: list[dict[str, float]] = []
-    disturbance = []
+    turns: dict[str, list[Turn]] = {c.name: [] for c in group.contenders}
     gc.collect()
     gc.disable()
     try:
-        for _ in range(rounds):
-            values = {}
-            worst = sentinel.slowdown()
+        for _ in range(PATIENCE * rounds):
             for contender in group.contenders:
-                values[contender.name], lost = _turn(contender)
-                worst = max(worst, lost, sentinel.slowdown())
-            taken.append(values)
-            disturbance.append(worst)
+                turns[contender.name].append(_turn(contender, sentinel))
+            if all(sum(t.calm for t in taken) >= rounds for taken in turns.values()):
+                break
     finally:
         gc.enable()
-    kept = [v for v, worst in zip(taken, disturbance, strict=True) if worst <= TOLERANCE]
-    if len(kept) < 2:  # nothing but disturbed rounds: the better half, and the table says so
-        calm = sorted(range(rounds), key=disturbance.__getitem__)
-        kept = [taken[k] for k in calm[: max(2, rounds // 2)]]
-    values = {c.name: [v[c.name] for v in kept] for c in group.contenders}
-    return Result(group, values, rounds, disturbance)
+    return Result(group, turns)
 
 
-def _turn(contender: Contender) -> tuple[float, float]:
-    """Return the measurement and the share of time the processor was elsewhere."""
+def _turn(contender: Contender, sentinel: Sentinel) -> Turn:
+    before = sentinel.slowdown()
     wall, processor = time.perf_counter(), time.thread_time()
     value = contender.run()
     wall, processor = time.perf_counter() - wall, time.thread_time() - processor
-    if isinstance(value, float):
-        return value / contender.work, 0.0
-    return wall / contender.work, wall / processor - 1
+    after = sentinel.slowdown()
+    if isinstance(value, float):  # measured in a process of its own
+        return Turn(value / contender.work, max(before, after))
+    return Turn(wall / contender.work, max(before, after, wall / processor - 1))

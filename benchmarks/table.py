@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json as _json
 import platform
+import statistics
 from collections.abc import Iterable
 
-from .harness import TOLERANCE, Result
+from .harness import Result
 
 # What one unit of the measurements is called, and how many of them are in a second (or a byte).
 UNITS = {"ns/row": 1e9, "µs/update": 1e6, "µs/event": 1e6, "ms": 1e3, "MB": 1e-6}
@@ -24,7 +25,7 @@ def heading(versions: dict[str, str | None]) -> str:
 def text(result: Result) -> str:
     group = result.group
     width = max(len(c.name) for c in group.contenders)
-    against = f"× {group.baseline}" if group.baseline in result.values else ""
+    against = f"× {group.baseline}" if group.baseline in result.turns else ""
     lines = [group.title, f"  {group.unit:>{width}}     best   median   {against}"]
     for c in group.contenders:
         best, median = (_number(result, v) for v in (result.best(c.name), result.median(c.name)))
@@ -35,7 +36,7 @@ def text(result: Result) -> str:
             if c.goal:
                 line += f"   goal {c.goal:g}: {'reached' if ratio >= c.goal else 'MISSED'}"
         lines.append(line)
-    lines.append(f"  {_rounds(result)}{group.note and '; ' + group.note}")
+    lines.append(f"  {_disturbance(result)}{group.note and '; ' + group.note}")
     return "\n".join(lines) + "\n"
 
 
@@ -67,9 +68,6 @@ def json(versions: dict[str, str | None], results: Iterable[Result]) -> str:
             "unit": r.group.unit,
             "baseline": r.group.baseline,
             "note": r.group.note,
-            "rounds": r.rounds,
-            "kept": r.kept,
-            "disturbance": r.disturbance,
             "contenders": [
                 {
                     "name": c.name,
@@ -78,7 +76,8 @@ def json(versions: dict[str, str | None], results: Iterable[Result]) -> str:
                     "best": r.best(c.name) * UNITS[r.group.unit],
                     "median": r.median(c.name) * UNITS[r.group.unit],
                     "ratio": r.ratio(c.name),
-                    "values": [v * UNITS[r.group.unit] for v in r.values[c.name]],
+                    "values": [t.value * UNITS[r.group.unit] for t in r.turns[c.name]],
+                    "disturbance": [t.disturbance for t in r.turns[c.name]],
                 }
                 for c in r.group.contenders
             ],
@@ -89,13 +88,15 @@ def json(versions: dict[str, str | None], results: Iterable[Result]) -> str:
     return _json.dumps({"machine": machine, "versions": versions, "groups": groups}, indent=1)
 
 
-def _rounds(result: Result) -> str:
-    calm = sum(d <= TOLERANCE for d in result.disturbance)
-    kept = f"{result.kept} of {result.rounds} rounds kept"
-    if calm < result.kept:
-        kept += f" though only {calm} were undisturbed: repeat this in a quieter minute"
-    worst = max(result.disturbance)
-    return f"{kept}, disturbance {min(result.disturbance):.0%} to {worst:.0%}"
+def _disturbance(result: Result) -> str:
+    every = [turn for turns in result.turns.values() for turn in turns]
+    calm = sum(turn.calm for turn in every)
+    middle = statistics.median(turn.disturbance for turn in every)
+    said = f"{calm} of {len(every)} turns undisturbed (median disturbance {middle:.0%})"
+    weak = [name for name, turns in result.turns.items() if not any(turn.calm for turn in turns)]
+    if weak:
+        said += f"; none for {', '.join(weak)}: repeat this in a quieter minute"
+    return said
 
 
 def _number(result: Result, value: float) -> str:

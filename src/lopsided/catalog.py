@@ -105,7 +105,7 @@ CATALOG: tuple[Entry, ...] = (
     Entry(
         "COG-I",
         "linear:COG",
-        {"loss": "I"},
+        {"loss": "I", "learning_rate": 0.2},
         "direct optimisation of weighted sum or cost, cost in the margin",
         _CSOGD,
         {"learning_rate": _TENS},
@@ -140,13 +140,13 @@ CATALOG: tuple[Entry, ...] = (
         Entry(
             f"ACOG-{loss}{tail}",
             "linear:ACOG",
-            {"loss": loss, "covariance": covariance},
+            {"loss": loss, "learning_rate": rate, "covariance": covariance},
             f"cost-sensitive with {what} second-order memory, cost in the {where}",
             _ACOG,
             {"learning_rate": _TENS},
         )
         for covariance, tail, what in (("full", "", "full"), ("diagonal", "-diag", "diagonal"))
-        for loss, where in (("I", "margin"), ("II", "slope"))
+        for loss, rate, where in (("I", 1.0, "margin"), ("II", 0.1, "slope"))
     ),
 )
 

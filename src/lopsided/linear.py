@@ -294,7 +294,7 @@ class ACOG(_SecondOrder):
     Parameters
     ----------
     learning_rate : float
-        Size of the step.
+        Size of the step. Loss I asks for about ten times as much as loss II.
     regularization : float
         gamma: larger means Sigma shrinks more slowly.
     loss : {"I", "II"}
@@ -318,13 +318,13 @@ class ACOG(_SecondOrder):
     --------
     >>> from lopsided import ACOG
     >>> X, y = [[1.0, 0.0], [0.0, 1.0], [3.0, 1.0]], [1, 0, 1]
-    >>> model = ACOG(scaling="none", class_weight={0: 1, 1: 2}).fit(X, y)
+    >>> model = ACOG(scaling="none", learning_rate=1, class_weight={0: 1, 1: 2}).fit(X, y)
     >>> model.coef_.tolist(), model.covariance_.tolist()
     ([1.0, -0.5], [0.5, 0.5])
     """
 
     class_weight: Any = "balanced"
-    learning_rate: float = positive(1.0)
+    learning_rate: float = positive(0.1)
     loss: str = choice("II", "I", "II")
     diag_rule: str = choice("coordinate", "coordinate", "shared")
     sigma: str = choice("new", "new", "old")

@@ -74,7 +74,7 @@ class ACOG(SecondOrder):
         *,
         loss="II",
         covariance="diagonal",
-        learning_rate=1.0,
+        learning_rate=0.1,
         regularization=1.0,
         diag_rule="coordinate",
         sigma="new",

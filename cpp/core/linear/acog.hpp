@@ -9,7 +9,7 @@ namespace lopsided {
 
 template <class Covariance>
 struct Acog {
-  double learning_rate = 1, regularization = 1;
+  double learning_rate = 0.1, regularization = 1;
   Sigma sigma = Sigma::after;
   bool weight_state = false;  // let the covariance see the weights
   Surrogate surrogate;
