@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "../core/rows.hpp"
+#include "event.hpp"
 
 namespace nb = nanobind;
 
@@ -18,10 +18,11 @@ using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 inline bool is_wide(const Array& a) { return a.dtype() == nb::dtype<std::int64_t>(); }
 inline bool is_single(const Array& a) { return a.dtype() == nb::dtype<float>(); }
 
-// The rows with the arrays they look into. The types are the caller's to get right.
+// The rows with what they look into. The types are the caller's to get right.
 struct HeldRows {
   std::vector<Array> arrays;
   Rows rows;
+  std::shared_ptr<EventRows> events = nullptr;  // when they were made of dicts
 };
 
 inline HeldRows dense_rows(Array x) {

@@ -53,6 +53,7 @@ class PyModel {
       model_->learn(held.rows, pass);
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    if (held.events) keep_names(held.events->fresh);
 
     std::vector<double> curve;
     for (const Tally& t : pass.curve)
@@ -88,13 +89,33 @@ class PyModel {
   void learn_event(const nb::dict& event, int y, double weight) {
     const auto turn = take_turn();
     learn_row(read(event), y, weight);
-    if (weight == 0) return;
-    for (nb::object& name : events_.fresh()) names_.append(std::move(name));
+    keep_names(one_.fresh);
   }
   void learn_row(const Line<double>& row, int y, double weight) {
     const auto turn = take_turn();
     learn_row(one_row(row), y, weight);
   }
+  // Many events as one batch; names met in it are kept when the model has learned from it.
+  HeldRows event_rows(const nb::list& events) {
+    const auto turn = take_turn();
+    auto out = std::make_shared<EventRows>();
+    out->clear(columns_for_events());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const nb::handle event = events[i];
+      const auto place = [&](const std::exception& e) { return "row " + std::to_string(i) + ": " + e.what(); };
+      if (!PyDict_Check(event.ptr()))
+        throw nb::type_error(("row " + std::to_string(i) + " is not a dict").c_str());
+      try {
+        events_.add(event, *out);
+      } catch (const nb::builtin_exception& e) {
+        if (e.type() == nb::exception_type::type_error) throw nb::type_error(place(e).c_str());
+        throw nb::value_error(place(e).c_str());
+      }
+    }
+    const Rows rows = out->rows();
+    return {{}, rows, std::move(out)};
+  }
+
   double score_event(const nb::dict& event) {
     const auto turn = take_turn();
     return score_row(read(event));
@@ -149,12 +170,20 @@ class PyModel {
   }
 
   Rows read(const nb::dict& event) {
-    const Index known = model_->features();
-    if (!events_.hashed() && names_.size() != known)
+    one_.clear(columns_for_events());
+    events_.add(event, one_);
+    return one_.rows();
+  }
+  Index columns_for_events() const {
+    if (events_.hashed()) return events_.columns();
+    if (names_.size() != model_->features())
       throw nb::value_error(
-          "this model learned from columns without names: give it a row of numbers, not a dict");
-    events_.read(event, known);
-    return events_.rows();
+          "this model learned from columns without names: give it rows of numbers, not dicts");
+    return model_->features();
+  }
+  void keep_names(const NameTable& fresh) {
+    if (model_->features() == names_.size()) return;  // nothing was learned from them
+    for (Index j = 0; j < fresh.size(); ++j) names_.append(nb::borrow(fresh.name(j)));
   }
   static Rows one_row(const Line<double>& row) {
     return Rows({row.data(), false, 0, 1}, 1, static_cast<Index>(row.size()));
@@ -177,6 +206,7 @@ class PyModel {
   std::unique_ptr<Model> model_;
   NameTable names_;
   EventReader events_;
+  EventRows one_;
   std::mutex mutex_;
 };
 
@@ -191,6 +221,7 @@ void bind_model(nb::module_& m) {
            nb::arg("every"), nb::arg("scores"), "One pass; what happened in it.")
       .def("score", &PyModel::score, nb::arg("rows"))
       .def("learn_event", &PyModel::learn_event, nb::arg("event"), nb::arg("y"), nb::arg("weight"))
+      .def("event_rows", &PyModel::event_rows, nb::arg("events"), "A list of dicts as rows.")
       .def("learn_row", nb::overload_cast<const Line<double>&, int, double>(&PyModel::learn_row),
            nb::arg("row"), nb::arg("y"), nb::arg("weight"))
       .def("score_event", &PyModel::score_event, nb::arg("event"))

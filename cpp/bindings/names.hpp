@@ -29,6 +29,12 @@ class NameTable {
     }
   }
 
+  void clear() {
+    if (names_.empty()) return;
+    names_.clear();
+    slots_.clear();
+  }
+
   void append(nb::object name) {
     if (2 * (names_.size() + 1) > slots_.size()) rebuild(slots_.empty() ? 64 : 2 * slots_.size());
     place(PyObject_Hash(name.ptr()), size());

@@ -15,22 +15,38 @@ MAX_FEATURES = 2**31 - 2
 
 
 class Batch(NamedTuple):
-    """Rows with the names of their columns, if they have any."""
+    """Rows with the names of their columns, if they have any.
+
+    `form` is "dense", "sparse" (columns by number) or "event" (sparse, columns by name); rows of an
+    open batch may lack columns the model knows or have some it does not.
+    """
 
     rows: _core.Rows
     names: list[str] | None
+    form: str
+    open: bool = False
 
 
-def as_batch(X: Any) -> Batch:
+def is_events(X: Any) -> bool:
+    """Say whether X is a list of dicts."""
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], dict)
+
+
+def as_batch(X: Any, known: int = 0) -> Batch:
     """Look at X as rows. Arrays of float64 or float32 and CSR matrices are not copied."""
+    if isinstance(X, _core.LibsvmBlock):
+        return Batch(X.rows(known), None, "sparse", open=True)
     if hasattr(X, "tocsr") or (hasattr(X, "indptr") and hasattr(X, "indices")):
-        return Batch(_csr_rows(X), None)
+        names = getattr(X, "names", None)
+        return Batch(_csr_rows(X), names, "event" if names else "sparse", open=bool(names))
+    if isinstance(X, dict):
+        raise ValueError("X is a dict: one event goes to learn_one or score_one")
     names = None
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         X, names = _from_frame(X)
-    elif isinstance(X, dict) or (isinstance(X, (list, tuple)) and X and isinstance(X[0], dict)):
-        raise ValueError("X is made of dicts: give events of named features to learn_one")
-    return Batch(_core.Rows.dense(_dense_array(X)), names)
+    elif hasattr(X, "array") and hasattr(X, "names"):
+        X, names = X.array, X.names
+    return Batch(_core.Rows.dense(_dense_array(X)), names, "dense")
 
 
 def _as_floats(values: NDArray[Any], what: str) -> NDArray[Any]:

@@ -65,6 +65,14 @@ def _distinct(y: NDArray[Any]) -> list[Any]:
         ) from None
 
 
+class LabelError(ValueError):
+    """A label that cannot be; `row` says where it stands, if that is known."""
+
+    def __init__(self, text: str, row: int | None = None) -> None:
+        super().__init__(text)
+        self.row = row
+
+
 class Labels:
     """Which label is positive and which negative; either may not be known yet."""
 
@@ -101,7 +109,7 @@ class Labels:
         is_known = is_positive | (y == self.negative)
         if not np.all(is_known):
             row = int(np.argmin(is_known))
-            raise self._too_many(y[row], f"row {row} has ")
+            raise self._too_many(y[row], row)
         return np.where(is_positive, np.int8(1), np.int8(-1))
 
     def decode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
@@ -117,7 +125,7 @@ class Labels:
         new = [k for k in found if k not in known]
         if len(known) + len(new) > 2:
             if known:
-                raise self._too_many(new[-1], "y has ")
+                raise self._too_many(new[-1])
             raise _multiclass(found)
         if whole and self.positive is not None and self.positive not in found:
             raise ValueError(
@@ -144,13 +152,15 @@ class Labels:
             "say it with positive= or give classes="
         )
 
-    def _too_many(self, label: Any, where: str) -> ValueError:
+    def _too_many(self, label: Any, row: int | None = None) -> LabelError:
         if isinstance(label, np.generic):
             label = label.item()
-        return ValueError(
-            f"{where}the label {label!r}, but the classes are {self.classes.tolist()!r}. "
+        where = "y" if row is None else f"row {row}"
+        return LabelError(
+            f"{where} has the label {label!r}, but the classes are {self.classes.tolist()!r}. "
             "Only binary classification is supported. The type of the target is multiclass: learn "
-            "one class against the rest, for example with y == label"
+            "one class against the rest, for example with y == label",
+            row,
         )
 
 

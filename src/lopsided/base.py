@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._data import Batch, as_batch, as_event_row, as_order, as_weights, explained
+from ._data import Batch, as_batch, as_event_row, as_order, as_weights, explained, is_events
 from ._labels import Labels, as_labels
 from ._parameters import check_parameters, choice, fraction, integer, is_number, nearest, switch
 from ._sklearn import binary_classifier_tags, not_fitted
@@ -120,7 +120,7 @@ class OnlineClassifier:
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of rows; 0 and above means positive."""
         model = self._fitted()
-        batch = as_batch(X)
+        batch = self._batch(X, model)
         self._check_columns(model, batch, learning=False)
         with explained(batch.names):
             return np.asarray(model.score(batch.rows))
@@ -347,10 +347,12 @@ class OnlineClassifier:
     ) -> dict[str, Any]:
         """Learn from a batch, all of it or nothing."""
         self._check()
-        batch = as_batch(X)
-        if self.hash_bits is not None:
-            raise ValueError("hash_bits is for dict events (learn_one): X already has columns")
-        size = batch.rows.size
+        events = is_events(X)
+        if self.hash_bits is not None and not events:
+            raise ValueError("hash_bits is for events given as dicts: X already has columns")
+        known = 0 if fresh else self._features()
+        batch = None if events else as_batch(X, known)
+        size = len(X) if batch is None else batch.rows.size
         array = as_labels(y, size)
         visit = as_order(order, size)
         weights = as_weights(sample_weight, size)
@@ -375,10 +377,13 @@ class OnlineClassifier:
             rho = self._known_rho(codes[seen], None if weights is None else weights[seen])
         if begun:
             model, made_with = self._fitted(), self._made_with
-            self._check_columns(model, batch, learning=True)
         else:
-            form = "sparse" if batch.rows.sparse else "dense"
+            form = "event" if batch is None else batch.form
             model, made_with = self._make(labels, self._scaling(form))
+        if batch is None:
+            batch = self._batch(X, model)
+        if begun:
+            self._check_columns(model, batch, learning=True)
         with explained(batch.names):
             result = model.learn(batch.rows, codes, weights, visit, rho, every, scores)
         if batch.names:
@@ -387,9 +392,21 @@ class OnlineClassifier:
         result["labels"] = codes
         return result
 
+    def _features(self) -> int:
+        model = self._model if self._model is not None else self._parked
+        return 0 if model is None else model.features
+
+    @staticmethod
+    def _batch(X: Any, model: _core.Model) -> Batch:
+        if is_events(X):
+            return Batch(model.event_rows(list(X)), None, "event", open=True)
+        return as_batch(X, model.features)
+
     def _check_columns(self, model: _core.Model, batch: Batch, learning: bool) -> None:
         name, known, given = type(self).__name__, model.features, batch.rows.columns
         names = model.names
+        if batch.open and batch.names is None:
+            return
         if batch.names and not names:
             _warn(f"X has feature names, but {name} was fitted without feature names")
         elif names and not batch.names:
@@ -400,7 +417,7 @@ class OnlineClassifier:
                 )
         elif names and batch.names and batch.names[:known] != names:
             raise ValueError(_names_differ(names, batch.names))
-        if given < known or (given > known and not learning):
+        if given < known or (given > known and not learning and not batch.open):
             raise ValueError(
                 f"X has {given} features, but {name} is expecting {known} features as input"
             )

@@ -1,0 +1,70 @@
+// Text to blocks of rows, without the interpreter lock.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+#include "../core/libsvm.hpp"
+#include "arrays.hpp"
+#include "module.hpp"
+
+namespace lopsided {
+
+namespace {
+
+class Bytes {
+ public:
+  explicit Bytes(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  ~Bytes() { PyBuffer_Release(&view_); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+
+  std::string_view text() const {
+    return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_;
+};
+
+LibsvmBlock parse(nb::object text, std::int64_t first_line, Index base, Index max_features,
+                  bool labels_required, std::size_t bad_allowed) {
+  const Bytes bytes(text);
+  nb::gil_scoped_release free;
+  return parse_libsvm(bytes.text(), first_line, {base, max_features, labels_required, bad_allowed});
+}
+
+template <class Value>
+auto copy(const std::vector<Value>& values) {
+  return to_numpy<Value>(std::vector<Value>(values), {values.size()});
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  nb::class_<LibsvmBlock>(m, "LibsvmBlock", "The rows of a piece of LIBSVM text.")
+      .def_prop_ro("labels", [](const LibsvmBlock& b) { return copy(b.labels); }, nb::rv_policy::move)
+      .def_prop_ro("lines", [](const LibsvmBlock& b) { return copy(b.lines); }, nb::rv_policy::move)
+      .def_ro("lines_read", &LibsvmBlock::lines_read)
+      .def_ro("columns", &LibsvmBlock::columns)
+      .def_ro("has_zero", &LibsvmBlock::has_zero)
+      .def_ro("labelled", &LibsvmBlock::labelled)
+      .def_prop_ro("faults",
+                   [](const LibsvmBlock& b) {
+                     std::vector<std::tuple<std::int64_t, std::int64_t, nb::bytes, std::string>> out;
+                     for (const Fault& f : b.faults)
+                       out.emplace_back(f.line, f.column, nb::bytes(f.found.data(), f.found.size()),
+                                        f.expected);
+                     return out;
+                   })
+      .def("rows",
+           [](const LibsvmBlock& b, Index columns) { return HeldRows{{}, b.rows(columns)}; },
+           nb::arg("columns"), nb::keep_alive<0, 1>(), "The rows, at least this many columns wide.");
+  m.def("parse_libsvm", &parse, nb::arg("text"), nb::arg("first_line"), nb::arg("base"),
+        nb::arg("max_features"), nb::arg("labels_required"), nb::arg("bad_allowed"));
+}
+
+}  // namespace lopsided

@@ -1,0 +1,1 @@
+"""Streams of data: readers, data sets by name, generators."""

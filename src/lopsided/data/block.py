@@ -1,0 +1,101 @@
+"""What readers hand on: blocks of rows, and faults with their place."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SHOWN = 60  # characters of an offending text
+
+
+class DataError(ValueError):
+    """A fault in the data: where it is, what stands there, what was expected.
+
+    Examples
+    --------
+    >>> print(DataError("events.csv", 7, "amount", "abc", "a number"))
+    events.csv, line 7, column "amount": found "abc", expected a number
+    """
+
+    def __init__(
+        self,
+        file: str,
+        line: int | None = None,
+        column: int | str | None = None,
+        found: str | None = None,
+        expected: str = "",
+        unit: str = "line",
+    ) -> None:
+        self.file, self.line, self.column = file, line, column
+        self.found, self.expected = found, expected
+        where = file
+        if line is not None:
+            where += f", {unit} {line}"
+        if column is not None:
+            where += f', column "{column}"' if isinstance(column, str) else f", column {column}"
+        text = expected
+        if found is not None:
+            shown = found if len(found) <= _SHOWN else found[:_SHOWN] + "…"
+            text = f'found "{shown}", expected {expected}'
+        super().__init__(f"{where}: {text}")
+
+
+@dataclasses.dataclass
+class BadLines:
+    """Bad lines: up to `allowed` are left out and remembered, one more is an error."""
+
+    allowed: int = 0
+    found: list[DataError] = dataclasses.field(default_factory=list)
+
+    def add(self, error: DataError) -> None:
+        """Remember a bad line, or raise its error when no more are allowed."""
+        if len(self.found) >= self.allowed:
+            raise error
+        self.found.append(error)
+
+
+@dataclasses.dataclass
+class Dense:
+    """Rows of numbers with a name for each column."""
+
+    array: NDArray[np.float64]
+    names: list[str]
+
+
+@dataclasses.dataclass
+class Sparse:
+    """Rows in CSR form; with names the columns are named features."""
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    data: NDArray[Any]
+    shape: tuple[int, int]
+    names: list[str] | None = None
+
+
+@dataclasses.dataclass
+class Block:
+    """Some consecutive rows of a stream.
+
+    Attributes
+    ----------
+    X : array, Dense, Sparse or list of dicts
+        The rows, as estimators take them.
+    y : array or None
+        Their labels as they stand in the data.
+    weight : array or None
+        Their weights.
+    lines : array
+        Where each stands in its file, from 1.
+    file : str
+        The file.
+    """
+
+    X: Any
+    y: NDArray[Any] | None
+    weight: NDArray[np.float64] | None
+    lines: NDArray[np.int64]
+    file: str

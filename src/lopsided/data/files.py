@@ -1,0 +1,123 @@
+"""Bytes from files, standard input and pipes, decompressed on the way."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from .block import DataError
+
+_FAULTS = (EOFError, lzma.LZMAError, zlib.error, OSError, ValueError)
+
+
+def _zstd(raw: BinaryIO) -> BinaryIO:
+    import zstandard
+
+    return cast(BinaryIO, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
+
+
+_OPENERS: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
+    ".gz": (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw)),
+    ".bz2": (b"BZh", bz2.BZ2File),
+    ".xz": (b"\xfd7zXZ\x00", lzma.LZMAFile),
+    ".zst": (b"\x28\xb5\x2f\xfd", _zstd),
+}
+
+
+def plain_name(path: str) -> str:
+    """Return the name of a file without the ending of its compression."""
+    stem, ending = os.path.splitext(path)
+    return stem if ending in _OPENERS else path
+
+
+class ByteStream(io.RawIOBase):
+    """The decompressed bytes of a file; a fault says at which byte of the file it is."""
+
+    def __init__(self, path: str) -> None:
+        self.name = "standard input" if path == "-" else path
+        self._raw = self._open(path)
+        self.size: int | None = None
+        if path != "-":
+            info = os.fstat(self._raw.fileno())
+            if stat.S_ISREG(info.st_mode):
+                self.size = info.st_size
+        self._taken = 0
+        counted = cast(BinaryIO, io.BufferedReader(_Counted(self), 1 << 18))
+        ending = os.path.splitext(path)[1]
+        magic, opener = _OPENERS.get(ending, (b"", None))
+        if opener is not None:
+            start = counted.peek(8)[: len(magic)]  # type: ignore[attr-defined]
+            if start != magic:
+                what = "is empty" if not start else f"is not {ending[1:]}: wrong first bytes"
+                raise DataError(self.name, expected=f"{what} (byte 0)")
+        self._stream: Any = counted if opener is None else opener(counted)
+        self._plain = opener is None
+
+    @staticmethod
+    def _open(path: str) -> io.FileIO:
+        if path == "-":
+            return io.FileIO(sys.stdin.fileno(), closefd=False)
+        if Path(path).is_dir():
+            raise DataError(path, expected="this is a folder; name a file in it")
+        try:
+            return io.FileIO(path)
+        except FileNotFoundError:
+            raise DataError(path, expected="there is no such file") from None
+        except PermissionError:
+            raise DataError(path, expected="this file may not be read") from None
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file taken so far, for progress."""
+        return self._taken
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer; 0 at the end."""
+        try:
+            if self._plain:
+                return int(self._stream.readinto1(buffer))
+            data = self._stream.read(len(buffer))
+            buffer[: len(data)] = data
+            return len(data)
+        except _FAULTS as error:
+            reason = str(error) or "the data ends too early"
+            raise DataError(
+                self.name, expected=f"reading failed near byte {self._taken}: {reason}"
+            ) from None
+
+    def close(self) -> None:
+        """Close the file."""
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class _Counted(io.RawIOBase):
+    def __init__(self, owner: ByteStream) -> None:
+        self._owner = owner
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        taken = self._owner._raw.readinto(buffer) or 0
+        self._owner._taken += taken
+        return taken
+
+
+def open_bytes(path: str) -> ByteStream:
+    """Open a file, "-" for standard input, or a pipe, decompressed by its ending."""
+    return ByteStream(path)
