@@ -1,4 +1,4 @@
-"""A stream with one positive in a hundred: what does it cost not to care about costs?"""
+"""What it costs not to care about costs, on a stream with one positive in a hundred."""
 
 import numpy as np
 

@@ -174,6 +174,14 @@ def as_order(order: Any, rows: int) -> NDArray[np.int64] | None:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
+class BadRowError(ValueError):
+    """A row that cannot be used: which one, and what is wrong with it."""
+
+    def __init__(self, what: str, row: int) -> None:
+        super().__init__(f"row {row}: {what}; nothing was learned")
+        self.what, self.row = what, row
+
+
 @contextmanager
 def explained(names: Sequence[str] | None = None) -> Iterator[None]:
     """Turn a fault of the core into a sentence that says where it is and what to do."""
@@ -181,12 +189,10 @@ def explained(names: Sequence[str] | None = None) -> Iterator[None]:
         yield
     except _core.RowError as error:
         fault, row, column = error.args
-        where = f"row {row}"
         if column >= 0:
             name = f" ({names[column]!r})" if names and column < len(names) else ""
-            where += f", column {column}{name}"
-            fault = f"Input X contains {fault}"
-        advice = (
-            "; nothing was learned. Fill in, drop or clip such values first." if column >= 0 else ""
-        )
-        raise ValueError(f"{fault} in {where}{advice}") from None
+            fault = (
+                f"Input X contains {fault} in column {column}{name}: "
+                "fill in, drop or clip such values first"
+            )
+        raise BadRowError(fault, row) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -66,11 +66,11 @@ def _distinct(y: NDArray[Any]) -> list[Any]:
 
 
 class LabelError(ValueError):
-    """A label that cannot be; `row` says where it stands, if that is known."""
+    """A label that cannot be: what is wrong with it, and in which row if that is known."""
 
-    def __init__(self, text: str, row: int | None = None) -> None:
-        super().__init__(text)
-        self.row = row
+    def __init__(self, what: str, row: int | None = None) -> None:
+        super().__init__(what if row is None else f"row {row}: {what}")
+        self.what, self.row = what, row
 
 
 class Labels:
@@ -97,20 +97,31 @@ class Labels:
         """The labels known so far, the negative one first."""
         return np.array([k for k in (self.negative, self.positive) if k in self.codes])
 
-    def observe(self, y: NDArray[Any]) -> Labels:
-        """Return the labels as they are known after y, or raise if they are more than two."""
-        if self.negative is not None and self.positive is not None:
-            return self
-        return self._with(_distinct(y))
+    def read(
+        self, y: NDArray[Any], visit: NDArray[np.int64] | None = None
+    ) -> tuple[Labels, NDArray[np.int8]]:
+        """Return the labels as they are known after y, and -1 or 1 for each of y.
 
-    def encode(self, y: NDArray[Any]) -> NDArray[np.int8]:
-        """Return -1 and 1 for the labels of y."""
-        is_positive: NDArray[Any] = y == self.positive
-        is_known = is_positive | (y == self.negative)
+        With `visit` only those entries are looked at; the others get 0.
+        """
+        seen = y if visit is None else y[visit]
+        labels = self
+        if len(seen) and (self.negative is None or self.positive is None):
+            found = _distinct(seen)
+            if len(self.codes.keys() | found) > 2:
+                at = _third(seen, list(self.codes))
+                raise _multiclass(seen[at], at if visit is None else int(visit[at]), self.codes)
+            labels = self._with(found)
+        is_positive: NDArray[Any] = seen == labels.positive
+        is_known = is_positive | (seen == labels.negative)
         if not np.all(is_known):
-            row = int(np.argmin(is_known))
-            raise self._too_many(y[row], row)
-        return np.where(is_positive, np.int8(1), np.int8(-1))
+            at = int(np.argmin(is_known))
+            raise _multiclass(seen[at], at if visit is None else int(visit[at]), labels.codes)
+        codes = np.where(is_positive, np.int8(1), np.int8(-1))
+        if visit is not None:
+            codes, some = np.zeros(len(y), np.int8), codes
+            codes[visit] = some
+        return labels, codes
 
     def decode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
         """Return labels for predictions; a label that is not known yet is never predicted."""
@@ -121,19 +132,16 @@ class Labels:
         return decoded
 
     def _with(self, found: list[Any], whole: bool = False) -> Labels:
-        known = {k for k in (self.positive, self.negative) if k is not None}
-        new = [k for k in found if k not in known]
-        if len(known) + len(new) > 2:
-            if known:
-                raise self._too_many(new[-1])
-            raise _multiclass(found)
+        new = [k for k in found if k not in self.codes]
+        if len(self.codes) + len(new) > 2:
+            raise _multiclass(new[-1], None, self.codes)
         if whole and self.positive is not None and self.positive not in found:
             raise ValueError(
                 f"positive={self.positive!r} is not among the classes {found!r}; name one of them"
             )
         if not new:
             return self
-        if not known and len(new) == 2:
+        if len(new) == 2:
             return Labels(new[1], new[0])
         if self.positive is not None:
             if self.by_custom and new[0] not in _NEGATIVE_BY_CUSTOM:
@@ -152,21 +160,23 @@ class Labels:
             "say it with positive= or give classes="
         )
 
-    def _too_many(self, label: Any, row: int | None = None) -> LabelError:
-        if isinstance(label, np.generic):
-            label = label.item()
-        where = "y" if row is None else f"row {row}"
-        return LabelError(
-            f"{where} has the label {label!r}, but the classes are {self.classes.tolist()!r}. "
-            "Only binary classification is supported. The type of the target is multiclass: learn "
-            "one class against the rest, for example with y == label",
-            row,
-        )
+
+def _third(y: NDArray[Any], known: list[Any]) -> int:
+    """Return where the first label stands that is one too many."""
+    strange = np.ones(len(y), bool)
+    for label in known:
+        strange &= y != label
+    for _ in range(2 - len(known)):
+        strange &= y != y[np.argmax(strange)]
+    return int(np.argmax(strange))
 
 
-def _multiclass(found: list[Any]) -> ValueError:
-    return ValueError(
-        "Only binary classification is supported. The type of the target is multiclass "
-        f"(labels {', '.join(map(repr, found))}, ...): learn one class against the rest, for "
-        "example with y == label"
+def _multiclass(label: Any, row: int | None, known: Iterable[Any]) -> LabelError:
+    if isinstance(label, np.generic):
+        label = label.item()
+    others = f" beside {', '.join(map(repr, known))}" if known else ""
+    return LabelError(
+        f"found the label {label!r}{others}. Only binary classification is supported. The type of "
+        "the target is multiclass: learn one class against the rest, for example with y == label",
+        row,
     )

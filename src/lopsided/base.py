@@ -336,7 +336,7 @@ class OnlineClassifier:
     def _pass(
         self,
         X: Any,
-        y: ArrayLike,
+        y: Any,
         sample_weight: ArrayLike | None,
         *,
         fresh: bool = False,
@@ -369,8 +369,7 @@ class OnlineClassifier:
                     f"classes={classes!r} is not the same as on the last call to partial_fit, "
                     f"which had {self._labels.classes.tolist()!r}"
                 )
-        labels = labels.observe(array)
-        codes = labels.encode(array)
+        labels, codes = labels.read(array, visit)
         rho = None
         if fresh:
             seen = slice(None) if visit is None else visit
@@ -441,9 +440,8 @@ class OnlineClassifier:
         model, made_with, labels = self._model, self._made_with, self._labels
         if model is None:
             labels = Labels.start(self.positive, None, getattr(self, "class_weight", None))
-        array = as_labels([y], 1)
-        labels = labels.observe(array)
-        code = int(labels.encode(array)[0])
+        labels, codes = labels.read(as_labels([y], 1))
+        code = int(codes[0])
         if model is None:
             form = "event" if isinstance(x, dict) else "dense"
             model, made_with = self._make(labels, self._scaling(form))

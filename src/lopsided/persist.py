@@ -37,9 +37,18 @@ class ModelFileError(ValueError):
     """A file that is not a whole and sound model."""
 
 
-def save(model: OnlineClassifier, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file. The file is the old one or the new one, never half of either."""
-    data = to_bytes(model)
+def save(
+    model: OnlineClassifier, path: str | os.PathLike[str], run: dict[str, Any] | None = None
+) -> None:
+    """Write a model to a file. The file is the old one or the new one, never half of either.
+
+    `run` is the state of the run the model is in, kept with it.
+    """
+    write_whole(path, to_bytes(model, run))
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file whole or not at all."""
     target = Path(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
@@ -70,10 +79,7 @@ def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = Non
     OnlineClassifier
         The model as it was saved; going on from it gives the same bits as never having stopped.
     """
-    try:
-        model = from_bytes(Path(path).read_bytes())
-    except ModelFileError as error:
-        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+    model, _ = load_run(path)
     if kind is not None and not isinstance(model, kind):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {type(model).__name__}, not a {kind.__name__}"
@@ -81,7 +87,15 @@ def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = Non
     return model
 
 
-def to_bytes(model: OnlineClassifier) -> bytes:
+def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
+    """Read a model and the state of the run it was in, None if it was in none."""
+    try:
+        return _from_bytes(Path(path).read_bytes())
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+
+
+def to_bytes(model: OnlineClassifier, run: dict[str, Any] | None = None) -> bytes:
     """Return the file of a model that has learned."""
     native = model._fitted()
     state = native.state()
@@ -100,12 +114,17 @@ def to_bytes(model: OnlineClassifier) -> bytes:
         "made_with": _pack(model._made_with),
         "features": native.features,
         "state": {k: _pack(v) for k, v in state.items() if k not in arrays},
+        "run": _pack(run),
     }
     return _to_file(about, arrays)
 
 
 def from_bytes(data: bytes) -> OnlineClassifier:
     """Return the model of a file's bytes."""
+    return _from_bytes(data)[0]
+
+
+def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
     from . import linear
 
     about, arrays = _from_file(data)
@@ -125,7 +144,7 @@ def from_bytes(data: bytes) -> OnlineClassifier:
             raise
         raise ModelFileError(f"its contents do not fit together ({error})") from None
     model._keep(native, Labels(positive, negative, about["labels_by_custom"]), made_with)
-    return model
+    return model, _unpack(about["run"])
 
 
 def _to_file(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> bytes:

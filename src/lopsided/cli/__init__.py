@@ -1,0 +1,90 @@
+"""The command line. Commands are loaded when they are called, so that help is quick."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from typing import Any
+
+import click
+
+_COMMANDS = {
+    "data": "Data sets by name: list, describe, fetch.",
+    "inspect": "What is in a model file.",
+    "learners": "The learners there are and what each is for.",
+    "predict": "Scores of a saved model.",
+    "run": "Learn from a stream, judging every event before learning from it.",
+}
+
+_EPILOG = """\b
+Exit codes: 0 good, 1 fault in data or model, 2 wrong usage, 130 interrupted, 143 terminated.
+Shell completion: eval "$(_LOPSIDED_COMPLETE=bash_source lopsided)" (or zsh_source, fish_source).
+"""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command."""
+        if name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f".{name}", __name__)
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Say which command was probably meant when there is none of that name."""
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from .._parameters import nearest
+
+            ctx.fail(f"there is no command {args[0]!r}: {nearest(args[0], _COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.version_option(package_name="lopsided")
+@click.pass_context
+def main(ctx: click.Context, debug: bool) -> None:
+    """Learn from lopsided streams: rare positives, dear misses, every event seen once."""
+    ctx.obj = {"debug": debug}
+
+
+def entry() -> None:
+    """Run the command line; faults become one line and an exit code."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    debug = "--debug" in sys.argv[1:] or bool(os.environ.get("LOPSIDED_DEBUG"))
+    try:
+        code: Any = main.main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        if debug:
+            raise
+        text = str(error) or type(error).__name__
+        if isinstance(error, OSError) and error.filename:
+            text = f"{error.filename}: {error.strerror}"
+        click.echo(f"lopsided: {text}", err=True)
+        sys.exit(1)

@@ -1,0 +1,69 @@
+"""lopsided learners."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import click
+
+from ..catalog import CATALOG, Entry, find
+from .output import print_json, print_table
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  lopsided learners
+  lopsided learners ACOG-II
+"""
+)
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(name: str | None, as_json: bool) -> None:
+    """List the learners, or show one with its parameters, grid and paper."""
+    if name is None:
+        if as_json:
+            print_json([_about(entry) for entry in CATALOG])
+        else:
+            rows = [(entry.name, entry.purpose, entry.paper) for entry in CATALOG]
+            print_table(rows, header=("learner", "what it is for", "from"))
+        return
+    entry = find(name)
+    if as_json:
+        print_json(_about(entry))
+        return
+    about = _about(entry)
+    click.secho(entry.name, bold=True, nl=False)
+    click.echo(f": {entry.purpose}")
+    click.echo(f"from {entry.paper}")
+    if entry.aliases:
+        click.echo(f"also called {', '.join(entry.aliases)}")
+    click.echo(f"in Python: lopsided.make({entry.name!r}), a lopsided.{entry.cls.__name__}\n")
+    print_table(
+        [(p["name"], repr(p["default"]), p["range"]) for p in about["parameters"]],
+        header=("parameter", "default", "range"),
+    )
+    for parameter, values in entry.grid.items():
+        click.echo(f"\ngrid of its paper: {parameter} in {', '.join(f'{v:g}' for v in values)}")
+
+
+def _about(entry: Entry) -> dict[str, Any]:
+    parameters = [
+        {
+            "name": field.name,
+            "default": entry.preset.get(field.name, field.default),
+            "range": field.metadata.get("wanted", ""),
+        }
+        for field in dataclasses.fields(entry.cls)
+        if field.init
+    ]
+    return {
+        "name": entry.name,
+        "purpose": entry.purpose,
+        "paper": entry.paper,
+        "aliases": list(entry.aliases),
+        "class": entry.cls.__name__,
+        "parameters": parameters,
+        "grid": {k: list(v) for k, v in entry.grid.items()},
+    }

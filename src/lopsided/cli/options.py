@@ -1,0 +1,121 @@
+"""Options that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+from ..data import open_reader
+from ..data.block import BadLines
+
+_READING = (
+    click.option("--format", "-f", "form", help="libsvm, csv, parquet, jsonl or npz. [by ending]"),
+    click.option("--label", help="Label column or key, by name or position."),
+    click.option("--weight", help="Weight column or key."),
+    click.option("--drop", multiple=True, help="Column to leave out. Repeatable."),
+    click.option("--categorical", multiple=True, help="Column of categories, or 'auto'."),
+    click.option("--missing", help="What empty cells mean: error, zero or drop. [error]"),
+    click.option("--delimiter", help="Between the cells of CSV. [,]"),
+    click.option("--no-header", is_flag=True, help="CSV without column names: c0, c1, ..."),
+    click.option("--base", type=click.IntRange(0, 1), help="First index of LIBSVM. [detected]"),
+    click.option("--max-features", type=click.IntRange(1), help="Largest number of features."),
+    click.option("--skip-bad", type=click.IntRange(0), default=0, help="Bad lines to tolerate."),
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how data is read."""
+    for option in reversed(_READING):
+        command = option(command)
+    return command
+
+
+def reader_from(
+    data: str, options: dict[str, Any], *, labelled: bool = True, names: list[str] | None = None
+) -> Any:
+    """Take the reading options out of a command's options and open the data."""
+    taken = {
+        "label": options.pop("label"),
+        "weight": options.pop("weight"),
+        "drop": options.pop("drop"),
+        "categorical": options.pop("categorical"),
+        "missing": options.pop("missing"),
+        "delimiter": options.pop("delimiter"),
+        "header": False if options.pop("no_header") else None,
+        "base": options.pop("base"),
+        "max_features": options.pop("max_features"),
+    }
+    given = {k: v for k, v in taken.items() if v not in (None, ())}
+    bad = BadLines(options.pop("skip_bad"))
+    form = options.pop("form")
+    return open_reader(data, form, labelled=labelled, bad=bad, names=names, **given)
+
+
+def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
+    """Read NAME=VALUE pairs; values are Python literals or words."""
+    found = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set {setting!r}: expected NAME=VALUE")
+        try:
+            found[name.strip().replace("-", "_")] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            found[name.strip().replace("-", "_")] = text
+    return found
+
+
+def parse_label(text: str | None) -> Any:
+    """Return a label given on the command line: a number if it looks like one."""
+    if text is None:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number == int(number) else text
+
+
+def check_writable(path: str | None) -> None:
+    """Raise before the work starts if a file cannot be written where it should go."""
+    if path is None or path == "-":
+        return
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise click.UsageError(f"{path}: there is no folder {folder}")
+    if Path(path).is_dir():
+        raise click.UsageError(f"{path}: this is a folder; name a file")
+    if not os.access(folder, os.W_OK):
+        raise click.UsageError(f"{path}: the folder {folder} may not be written to")
+
+
+def read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -> None:
+    """Take defaults for a command's options from a TOML file."""
+    if path is None:
+        return
+    try:
+        with open(path, "rb") as file:
+            table = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise click.UsageError(f"{path}: {error}") from None
+    known = {p.name: p for p in ctx.command.params}
+    for key, value in table.items():
+        name = {"format": "form", "set": "settings"}.get(key, key).replace("-", "_")
+        if name not in known:
+            from .._parameters import nearest
+
+            raise click.UsageError(f"{path}: no option {key!r}: {nearest(key, map(str, known))}")
+        if name == "settings" and isinstance(value, dict):
+            value = tuple(f"{k}={v!r}" for k, v in value.items())
+        ctx.default_map = {**(ctx.default_map or {}), name: value}

@@ -1,0 +1,135 @@
+"""What people see: results as text or JSON, progress while they wait."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from ..metrics import Counts
+
+
+def print_json(value: Any) -> None:
+    """Write a value as JSON; what is not available is null."""
+    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] | None = None) -> None:
+    """Write columns side by side, as wide as they must be."""
+    lines = [list(header), *rows] if header else list(rows)
+    widths = [max(len(str(row[k])) for row in lines) for k in range(len(lines[0]))]
+    for at, row in enumerate(lines):
+        text = "  ".join(str(cell).ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        click.secho(text, bold=bool(header) and at == 0)
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, or what is said when there is none."""
+    return "not available" if math.isnan(share) else f"{share:.2%}"
+
+
+def measures(counts: Counts, fn: float, fp: float) -> dict[str, Any]:
+    """Return the figures of a run by name."""
+    return {
+        "events": counts.events,
+        "positives": counts.positives,
+        "negatives": counts.negatives,
+        "false_negatives": counts.false_negatives,
+        "false_positives": counts.false_positives,
+        "sensitivity": counts.sensitivity,
+        "specificity": counts.specificity,
+        "sum": counts.sum(unseen=math.nan),
+        "accuracy": counts.accuracy,
+        "cost": counts.cost(fn, fp),
+        "labels": counts.queries,
+        "updates": counts.updates,
+    }
+
+
+def print_result(counts: Counts, fn: float, fp: float) -> None:
+    """Write the figures of a run for people."""
+    caught = counts.positives - counts.false_negatives
+    passed = counts.negatives - counts.false_positives
+    print_table(
+        [
+            (
+                "sensitivity",
+                percent(counts.sensitivity),
+                f"caught {caught:,.10g} of {counts.positives:,.10g} positives",
+            ),
+            (
+                "specificity",
+                percent(counts.specificity),
+                f"let pass {passed:,.10g} of {counts.negatives:,.10g} negatives",
+            ),
+            ("balanced", percent(counts.sum(unseen=math.nan)), "mean of the two"),
+            (
+                "cost",
+                f"{counts.cost(fn, fp):,.6g}",
+                f"at {fn:g} a missed positive and {fp:g} a false alarm",
+            ),
+            ("labels", f"{counts.queries:,}", f"used, {counts.updates:,} steps taken"),
+        ]
+    )
+
+
+class Live:
+    """One line of progress on a terminal; nothing anywhere else."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._on = not quiet and sys.stderr.isatty()
+        self._start = self._last = time.monotonic()
+        self._shown = False
+
+    def update(self, counts: Counts, fn: float, fp: float, done: float | None) -> None:
+        """Show where a run stands, at most ten times a second, after the first half second."""
+        now = time.monotonic()
+        if not self._on or now - self._last < 0.1 or now - self._start < 0.5:
+            return
+        self._last = now
+        rate = counts.events / (now - self._start)
+        share = "" if done is None else f"{_bar(done)} {done:4.0%}  "
+        left = ""
+        if done:
+            left = f"  {(now - self._start) * (1 - done) / done:,.0f} s left"
+        text = (
+            f"{share}{counts.events:,} rows  {rate:,.0f}/s  sens {counts.sensitivity:.1%}  "
+            f"spec {counts.specificity:.1%}  bal {counts.sum():.1%}  "
+            f"cost {counts.cost(fn, fp):,.5g}  labels {counts.queries:,}{left}"
+        )
+        width = _width()
+        click.echo("\r" + text[: width - 1].ljust(width - 1), err=True, nl=False)
+        self._shown = True
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            click.echo("\r" + " " * (_width() - 1) + "\r", err=True, nl=False)
+
+
+def _bar(done: float, width: int = 20) -> str:
+    full = int(done * width)
+    return "█" * full + "░" * (width - full)
+
+
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size().columns
