@@ -109,13 +109,17 @@ def read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -
             table = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise click.UsageError(f"{path}: {error}") from None
-    known = {p.name: p for p in ctx.command.params}
+    names = {
+        flag.removeprefix("--"): str(param.name)
+        for param in ctx.command.params
+        for flag in param.opts
+        if flag.startswith("--")
+    }
     for key, value in table.items():
-        name = {"format": "form", "set": "settings"}.get(key, key).replace("-", "_")
-        if name not in known:
+        if key not in names:
             from .._parameters import nearest
 
-            raise click.UsageError(f"{path}: no option {key!r}: {nearest(key, map(str, known))}")
-        if name == "settings" and isinstance(value, dict):
+            raise click.UsageError(f"{path}: no option {key!r}: {nearest(key, names)}")
+        if key == "set" and isinstance(value, dict):
             value = tuple(f"{k}={v!r}" for k, v in value.items())
-        ctx.default_map = {**(ctx.default_map or {}), name: value}
+        ctx.default_map = {**(ctx.default_map or {}), names[key]: value}

@@ -9,27 +9,45 @@ import lzma
 import os
 import stat
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from .block import DataError
 
-_FAULTS = (EOFError, lzma.LZMAError, zlib.error, OSError, ValueError)
 
+class _ZstdFile:
+    """Frames of zstd one after the other; the library's own reader takes a cut file for whole."""
 
-def _zstd(raw: BinaryIO) -> BinaryIO:
-    import zstandard
+    def __init__(self, raw: BinaryIO) -> None:
+        import zstandard
 
-    return cast(BinaryIO, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
+        self._raw = raw
+        self._start = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._start()
+        self._left = b""
+
+    def read(self, size: int) -> bytes:
+        while not self._left:
+            if self._frame.eof:
+                data = self._frame.unused_data or self._raw.read(1 << 17)
+                if not data:
+                    return b""
+                self._frame = self._start()
+            else:
+                data = self._raw.read(1 << 17)
+                if not data:
+                    raise EOFError("the file ends within a frame")
+            self._left = self._frame.decompress(data)
+        data, self._left = self._left[:size], self._left[size:]
+        return data
 
 
 _OPENERS: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
     ".gz": (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw)),
     ".bz2": (b"BZh", bz2.BZ2File),
     ".xz": (b"\xfd7zXZ\x00", lzma.LZMAFile),
-    ".zst": (b"\x28\xb5\x2f\xfd", _zstd),
+    ".zst": (b"\x28\xb5\x2f\xfd", _ZstdFile),
 }
 
 
@@ -92,7 +110,11 @@ class ByteStream(io.RawIOBase):
             data = self._stream.read(len(buffer))
             buffer[: len(data)] = data
             return len(data)
-        except _FAULTS as error:
+        except DataError:
+            raise
+        except Exception as error:  # each kind of compression has errors of its own
+            if isinstance(error, MemoryError):
+                raise
             reason = str(error) or "the data ends too early"
             raise DataError(
                 self.name, expected=f"reading failed near byte {self._taken}: {reason}"
