@@ -104,7 +104,8 @@ class EventReader {
 
   void add_category(PyObject* key, PyObject* value, std::size_t n) {
     if (hashed()) {
-      put(column_of(NameHash().add(text(key)).add("=").add(text(value))), 1);
+      joined_.assign(text(key)).append("=").append(text(value));
+      put(column_of(NameHash().add(joined_)), 1);
       return;
     }
     if (!merging_) {  // "a=b" may also be a name of its own
@@ -150,6 +151,7 @@ class EventReader {
   Index first_ = 0;  // where the row begins
   bool merging_ = false;
   std::vector<Index> slots_;
+  std::string joined_;  // "name=value" of a category
 };
 
 }  // namespace lopsided

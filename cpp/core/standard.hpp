@@ -5,7 +5,7 @@
 
 namespace lopsided::standard {
 
-inline constexpr double tiny = 1e-300;  // keeps 0/0 out of constant columns
+inline constexpr double tiny = 2.2250738585072014e-308;  // keeps 0/0 out of constant columns
 
 // x absorbed into mean and spread (Welford), then its standard score.
 inline double centre(double x, double& mean, double& spread, double share) {

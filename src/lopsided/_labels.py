@@ -18,7 +18,7 @@ _NEGATIVE_BY_CUSTOM = (0, -1)
 def as_labels(y: Any, rows: int) -> NDArray[Any]:
     """Return y as a 1-D array of `rows` labels."""
     if y is None:
-        raise ValueError("y is missing: this classifier requires y to be passed, but it is None")
+        raise ValueError("this classifier requires y to be passed, but the target y is None")
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         warn_column_vector()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +21,23 @@ from ._sklearn import binary_classifier_tags, not_fitted
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _SCALINGS = ("auto", "none", "unit", "standard", "standard+unit")
 _FIXED = ("scaling", "intercept", "positive", "hash_bits")  # once a model has learned
+
+
+def _one_thread_at_a_time(method: Callable[P, R]) -> Callable[P, R]:
+    """Let one thread at a time make or replace an estimator's model."""
+
+    @functools.wraps(method)
+    def alone(*args: P.args, **kwargs: P.kwargs) -> R:
+        owner: Any = args[0]
+        with owner.__dict__.setdefault("_turn", threading.RLock()):  # setdefault is atomic
+            return method(*args, **kwargs)
+
+    return alone
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
@@ -333,6 +350,7 @@ class OnlineClassifier:
         model.restore(old.features, old.state(), old.names)
         self._keep(model, self._labels, made_with)
 
+    @_one_thread_at_a_time
     def _pass(
         self,
         X: Any,
@@ -385,10 +403,14 @@ class OnlineClassifier:
             self._check_columns(model, batch, learning=True)
         with explained(batch.names):
             result = model.learn(batch.rows, codes, weights, visit, rho, every, scores)
+        result["labels"] = codes
+        if not result["events"]:  # every weight is 0: nothing happened
+            if fresh:
+                raise ValueError("every sample weight is zero: there is nothing to fit")
+            return result
         if batch.names:
             model.set_names(batch.names)
         self._keep(model, labels, made_with)
-        result["labels"] = codes
         return result
 
     def _features(self) -> int:
@@ -432,6 +454,7 @@ class OnlineClassifier:
                 "with a cap, for example PassiveAggressive(variant='PA-I')"
             )
 
+    @_one_thread_at_a_time
     def _learn_carefully(self, x: Any, y: Any, weight: float) -> None:
         """Learn from one event that is the first, or has a new label, or a weight."""
         if weight not in (0, 1) and not self._weights_matter():
@@ -450,7 +473,8 @@ class OnlineClassifier:
                 model.learn_event(x, code, weight)
         else:
             self._learn_row(model, x, code, weight)
-        self._keep(model, labels, made_with)
+        if weight != 0:
+            self._keep(model, labels, made_with)
 
     def _learn_row(self, model: _core.Model, x: Any, code: int, weight: float) -> None:
         if self.hash_bits is not None:

@@ -169,13 +169,13 @@ def _to_file(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> bytes:
 
 
 def _from_file(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    if data[:1] == b"\x80":
-        raise ModelFileError("it is a pickle, which could run code; it is not read")
-    if len(data) < 8:
-        raise ModelFileError("it is too short to be a model file")
-    (size,) = struct.unpack("<Q", data[:8])
-    if data[8:9] != b"{":
+    if data[8:9] != b"{":  # a header of 128 bytes more than a multiple of 256 begins like a pickle
+        if data[:1] == b"\x80":
+            raise ModelFileError("it is a pickle, which could run code; it is not read")
+        if len(data) < 8:
+            raise ModelFileError("it is too short to be a model file")
         raise ModelFileError("it is not a model file")
+    (size,) = struct.unpack("<Q", data[:8])
     if size > len(data) - 8:
         raise ModelFileError("it is cut off within its header")
     try:

@@ -138,9 +138,10 @@ class CsvText:
         before = codes[opening[opening > 0] - 1]
         # Every other quote opens as long as it stands where a cell starts, or doubles the last.
         if np.isin(before, (self._delimiter, _LF, _CR, _QUOTE)).all():
-            return breaks[np.searchsorted(quotes, breaks) % 2 == 0]
+            outside: NDArray[np.bool_] = np.searchsorted(quotes, breaks) % 2 == 0
+            return breaks[outside]
         ends = [m.end() - 1 for m in self._cell.finditer(text) if m[3] and m[3][-1] in b"\r\n"]
-        return np.intersect1d(np.array(ends, dtype=np.int64), breaks)
+        return breaks[np.isin(breaks, np.array(ends, dtype=np.int64))]
 
     def _pass_over(self, buffer: bytes, line: int) -> tuple[bytes, int]:
         """Report a row without an end; go on with the line behind its first."""

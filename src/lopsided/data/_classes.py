@@ -1,0 +1,81 @@
+"""The labels of a stream: of one kind, and not more than two."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_NUMBER = re.compile(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*")
+_EXACT = 2**53  # whole numbers below this are whole in float64 too
+
+
+def as_number(text: str) -> float | int | None:
+    """Return the number a text stands for, whole ones as int, or None."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value
+
+
+def _as_label(text: str) -> Any:
+    """Return a label written as text: a number, true or false, or else the text itself."""
+    number = as_number(text)
+    if number is not None:
+        return number
+    return {"true": True, "false": False}.get(text.strip().lower(), text)
+
+
+class Classes:
+    """Remembers the labels seen, and says what is wrong with one that does not fit.
+
+    The first label tells the kind: after a number (or true or false) only numbers are labels,
+    after a text every text is one.
+
+    Parameters
+    ----------
+    classes : sequence or None
+        Labels known before, at most two; None: any number of labels.
+    written : bool
+        Whether labels come as text that may stand for a number.
+    """
+
+    def __init__(self, classes: Sequence[Any] | None = (), written: bool = True) -> None:
+        self._many = classes is None
+        known = () if classes is None else classes
+        self._known: dict[Any, None] = dict.fromkeys(np.asarray(known).tolist())
+        if len(self._known) > 2:
+            raise ValueError(f"classes are at most two labels, not {len(self._known)}")
+        self._written = written
+        self._text: bool | None = isinstance(next(iter(self._known)), str) if self._known else None
+
+    def read(self, value: Any) -> Any:
+        """Return the label that stands in the data."""
+        return _as_label(value) if self._written and self._text is not True else value
+
+    def admit(self, value: Any) -> str:
+        """Return what was expected instead of a label, or "" if it is fine."""
+        label = self.read(value)
+        if isinstance(label, float) and not math.isfinite(label):
+            return "a finite number as label"
+        text = isinstance(label, str)
+        if self._text is not None and text != self._text:
+            kind = "text" if self._text else "a number"
+            return f"{kind} as label, as before it" + self._known_ones()
+        if not self._many and label not in self._known:
+            if len(self._known) == 2:
+                return "one of two labels" + self._known_ones()
+            self._known[label] = None
+        self._text = text
+        return ""
+
+    def _known_ones(self) -> str:
+        return f" ({' or '.join(map(str, self._known))})" if self._known else ""
+
+    def array(self, values: Iterable[Any]) -> NDArray[Any]:
+        """Return admitted labels as an array of numbers, bools or texts."""
+        return np.array([self.read(value) for value in values])
