@@ -16,7 +16,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from ..data import open_reader
+from ..data import NamedReader, open_reader
 from ..data.block import BadLines
 
 _READING = (
@@ -59,7 +59,24 @@ def reader_from(
     given = {k: v for k, v in taken.items() if v not in (None, ())}
     bad = BadLines(options.pop("skip_bad"))
     form = options.pop("form")
-    return open_reader(data, form, labelled=labelled, bad=bad, names=names, **given)
+    if _is_file(data):
+        return open_reader(data, form, labelled=labelled, bad=bad, names=names, **given)
+    if form is not None:
+        raise click.UsageError(f"{data}: there is no such file")
+    return NamedReader(data, labelled=labelled, bad=bad, names=names, **given)
+
+
+def _is_file(data: str) -> bool:
+    """Tell a path from the name of a data set."""
+    if data == "-" or os.path.exists(data) or "." in data or os.path.isabs(data):
+        return True
+    from ..data import registry
+
+    try:
+        registry.lookup(data.partition(":")[0])
+    except registry.UnknownDataset as error:
+        raise ValueError(f"{data}: there is no such file, and {error}") from None
+    return False
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:

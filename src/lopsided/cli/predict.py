@@ -12,7 +12,7 @@ import numpy as np
 
 from ..persist import load_run
 from .options import check_writable, reader_from, reading_options
-from .run import _has_names, find_data
+from .run import _has_names
 
 
 @click.command(
@@ -31,7 +31,7 @@ def command(model: str, data: str, output: str | None, **options: Any) -> None:
     check_writable(output)
     found, _ = load_run(model)
     names = found.feature_names_in_.tolist() if _has_names(found) else None
-    reader = reader_from(find_data(data), options, labelled=False, names=names)
+    reader = reader_from(data, options, labelled=False, names=names)
     with contextlib.ExitStack() as stack:
         file = sys.stdout
         temporary = None

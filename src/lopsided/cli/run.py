@@ -145,7 +145,7 @@ class Job:
             raise click.UsageError("--checkpoint and --resume need --save FILE")
         state = self._model_and_state(options, resume)
         names = self.model.feature_names_in_.tolist() if _has_names(self.model) else None
-        self.reader = reader_from(find_data(data), options, names=names)
+        self.reader = reader_from(data, options, names=names)
         stops = tuple(n for n in (self._curve and self._every, self._checkpoint) if n)
         self.run = StreamRun(self.model, bad=self.reader.bad, stops=stops, state=state)
         self._files = contextlib.ExitStack()
@@ -247,8 +247,8 @@ class Job:
         if path == "-":
             return sys.stdout
         kept = self._written.get(key)
-        mode = "r+" if kept else "w"
-        file: IO[str] = self._files.enter_context(Path(path).open(mode, encoding="utf-8"))
+        file: IO[str] = open(path, "r+" if kept else "w", encoding="utf-8")  # noqa: SIM115
+        self._files.enter_context(file)
         if kept:
             file.seek(kept)
             file.truncate()
@@ -284,16 +284,6 @@ class Job:
                 os.fsync(file.fileno())
                 state[key] = file.tell()
         save(self.model, self._mark, state)
-
-
-def find_data(data: str) -> str:
-    """Return the path of a file or of a data set known by name."""
-    if data == "-" or os.path.exists(data) or os.sep in data:
-        return data
-    from ..data import registry
-
-    path = registry.locate(data)
-    return data if path is None else str(path)
 
 
 def _has_names(model: Any) -> bool:

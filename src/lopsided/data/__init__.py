@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from .._parameters import nearest
-from .block import BadLines, DataError
+from .block import BadLines, Block, DataError
 from .files import plain_name
 
 _READERS = {
     "libsvm": ("libsvm", "LibsvmReader"),
     "csv": ("tables", "CsvReader"),
-    "parquet": ("tables", "ParquetReader"),
+    "parquet": ("parquet", "ParquetReader"),
     "jsonl": ("jsonl", "JsonLinesReader"),
     "npz": ("npz", "NpzReader"),
 }
@@ -78,4 +81,59 @@ def open_reader(
     return reader(path, labelled=labelled, bad=bad, **options)
 
 
-__all__ = ["BadLines", "DataError", "open_reader"]
+class NamedReader:
+    """Read a data set of the registry that is on this machine, part after part.
+
+    Parameters
+    ----------
+    name : str
+        The data set, or "name:part" for one part of it.
+    folders : sequence of str
+        Where to look first.
+    bad : BadLines, optional
+        Tolerated bad lines.
+    **options
+        As for open_reader.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        folders: tuple[str, ...] = (),
+        *,
+        bad: BadLines | None = None,
+        **options: Any,
+    ) -> None:
+        from . import cache
+
+        name, _, part = name.partition(":")
+        found = cache.find(name, folders, parts=(part,) if part else None)
+        if found is None:
+            raise DataError(
+                name,
+                expected="this data set is not on this machine; try `lopsided data fetch` with its "
+                "name, or `lopsided data describe` to see where it is from",
+            )
+        if found.kind == "base":
+            raise DataError(name, expected="only the set it is sampled from is here")
+        self.bad = BadLines() if bad is None else bad
+        self.stream: Any = None
+        self._positive = None if found.kind == "prepared" else found.dataset.positive
+        self._readers = [open_reader(str(p), bad=self.bad, **options) for p in found.paths]
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the blocks of all parts, labels as the registry has them."""
+        for reader in self._readers:
+            self.stream = getattr(reader, "stream", None)
+            for block in reader:
+                yield self._relabelled(block)
+
+    def _relabelled(self, block: Block) -> Block:
+        positive = self._positive
+        if positive is not None and positive.rule == "label" and block.y is not None:
+            labels = np.array([float(label) for label in positive.labels])
+            block.y = np.where(np.isin(block.y, labels), 1, -1)
+        return block
+
+
+__all__ = ["BadLines", "DataError", "NamedReader", "open_reader"]

@@ -59,6 +59,8 @@ class Classes:
 
     def admit(self, value: Any) -> str:
         """Return what was expected instead of a label, or "" if it is fine."""
+        if not self._written and value in self._known:
+            return ""
         label = self.read(value)
         if isinstance(label, float) and not math.isfinite(label):
             return "a finite number as label"
@@ -78,4 +80,4 @@ class Classes:
 
     def array(self, values: Iterable[Any]) -> NDArray[Any]:
         """Return admitted labels as an array of numbers, bools or texts."""
-        return np.array([self.read(value) for value in values])
+        return np.array([self.read(value) for value in values] if self._written else list(values))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arriving import read_some
 from .block import DataError
 from .files import ByteStream
 
@@ -89,7 +90,7 @@ class CsvText:
         buffer, line, ended = b"", 1, False
         while buffer or not ended:
             if not ended:
-                got = self._stream.read(max(PIECE, len(buffer))) or b""
+                got = read_some(self._stream, max(PIECE, len(buffer)))
                 ended = not got
                 first = line == 1 and not buffer
                 buffer += got.removeprefix(b"\xef\xbb\xbf") if first else got

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arriving import read_some
 from ._classes import Classes
 from ._table import BLOCK_ROWS, Missing, check_options
 from .block import BadLines, Block, DataError
@@ -121,7 +122,7 @@ class JsonLinesReader:
     def _pieces(self) -> Iterator[tuple[int, list[bytes]]]:
         """Yield whole lines, with the number of the first of them."""
         rest, line = b"", 1
-        while got := self.stream.read(max(_PIECE, len(rest))):
+        while got := read_some(self.stream, max(_PIECE, len(rest))):
             rest = (rest + got).removeprefix(b"\xef\xbb\xbf") if line == 1 else rest + got
             *lines, rest = rest.split(b"\n")
             if lines:
@@ -177,7 +178,7 @@ class JsonLinesReader:
             json.loads(line, object_pairs_hook=_once)
         if len(line) > _LONGEST_NUMBER:
             for name, value in event.items():
-                if value.__class__ is int and abs(value) > _LARGEST:
+                if value.__class__ is int and not -_LARGEST <= value <= _LARGEST:
                     raise _LineError(name, None, "a number within the range of float64")
         if not self._labelled:
             event.pop(self._label, None)

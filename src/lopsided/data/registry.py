@@ -17,7 +17,7 @@ from .._parameters import nearest
 _UNVERIFIED = "unverified"
 
 
-class UnknownDataset(LookupError):  # noqa: N818  (reads as what it is)
+class UnknownDataset(LookupError, ValueError):  # noqa: N818  (reads as what it is)
     """There is no data set of this name; the message has the nearest one."""
 
 

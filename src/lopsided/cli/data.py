@@ -1,0 +1,121 @@
+"""lopsided data."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from ..data import cache, registry
+from .output import print_json, print_table
+
+_FOLDER = click.option(
+    "--folder", "-d", multiple=True, help="A folder to look in first. Repeatable."
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+
+
+@click.group(name="data")
+def command() -> None:
+    """Work with data sets by name."""
+
+
+@command.command(name="list")
+@_FOLDER
+@_JSON
+def list_(folder: tuple[str, ...], as_json: bool) -> None:
+    """List the data sets there are and which are on this machine."""
+    rows = [
+        (d.name, _number(d.rows), _number(d.features), _ratio(d.ratio), ", ".join(d.papers), here)
+        for d in registry.datasets()
+        for here in ["here" if cache.find(d.name, folder) else "absent"]
+    ]
+    header = ("name", "rows", "features", "ratio", "papers", "on this machine")
+    if as_json:
+        print_json([dict(zip(header, row, strict=True)) for row in rows])
+    else:
+        print_table(rows, header=header)
+
+
+@command.command(
+    epilog="""\b
+Example:
+  lopsided data describe a9a
+"""
+)
+@click.argument("name")
+@_FOLDER
+@_JSON
+def describe(name: str, folder: tuple[str, ...], as_json: bool) -> None:
+    """Show what a data set is, where it is from and whether it is here."""
+    rows = registry.lookup(name).describe()
+    found = cache.find(name, folder)
+    if found is None:
+        rows.append(("on this machine", "no"))
+    else:
+        words = {True: "checksum right", False: "checksum WRONG", None: "no checksum known"}
+        rows += [("on this machine", f"{p} ({words[ok]})") for p, ok in found.check().items()]
+        rows += [("note", note) for note in found.notes]
+    if as_json:
+        print_json([{"about": a, "text": t} for a, t in rows])
+    else:
+        print_table(rows)
+
+
+@command.command(
+    epilog="""\b
+Example:
+  lopsided data fetch a9a && lopsided run a9a
+"""
+)
+@click.argument("names", nargs=-1, required=True)
+@_FOLDER
+def fetch(names: tuple[str, ...], folder: tuple[str, ...]) -> None:
+    """Get data sets into the cache, if they are not on this machine yet."""
+    from ..data import fetch as fetching
+
+    for name in names:
+        bar = _Bar()
+        try:
+            found = fetching.fetch(name, folder, progress=bar.show)
+        finally:
+            bar.close()
+        for path, sound in found.check().items():
+            if sound is False:
+                raise ValueError(f"{path}: its checksum is wrong; remove it and fetch it again")
+            click.echo(str(path))
+
+
+class _Bar:
+    """A progress bar on a terminal; nothing anywhere else."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._stack: Any = None
+        self._file = ""
+
+    def show(self, file: str, done: int, total: int | None) -> None:
+        """Show how much of a file is here."""
+        if not sys.stderr.isatty():
+            return
+        if file != self._file:
+            self.close()
+            self._file = file
+            self._stack = click.progressbar(length=total or 0, label=file, file=sys.stderr)
+            self._bar = self._stack.__enter__()
+        self._bar.update(done - self._bar.pos)
+
+    def close(self) -> None:
+        """End the bar."""
+        if self._stack is not None:
+            self._stack.__exit__(None, None, None)
+            self._stack = None
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"1:{value:.3g}"
