@@ -6,16 +6,17 @@ import dataclasses
 import functools
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from ._columns import check_columns, check_event_length
 from ._data import Batch, as_batch, as_event_row, as_order, as_weights, explained, is_events
 from ._labels import Labels, as_labels
-from ._parameters import check_parameters, choice, fraction, integer, is_number, nearest, switch
+from ._parameters import check_parameters, choice, integer, nearest, switch
 from ._sklearn import binary_classifier_tags, not_fitted
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class OnlineClassifier:
         """Return the scores of rows; 0 and above means positive."""
         model = self._fitted()
         batch = self._batch(X, model)
-        self._check_columns(model, batch, learning=False)
+        check_columns(type(self).__name__, model, batch, learning=False)
         with explained(batch.names):
             return np.asarray(model.score(batch.rows))
 
@@ -400,7 +401,7 @@ class OnlineClassifier:
         if batch is None:
             batch = self._batch(X, model)
         if begun:
-            self._check_columns(model, batch, learning=True)
+            check_columns(type(self).__name__, model, batch, learning=True)
         with explained(batch.names):
             result = model.learn(batch.rows, codes, weights, visit, rho, every, scores)
         result["labels"] = codes
@@ -422,26 +423,6 @@ class OnlineClassifier:
         if is_events(X):
             return Batch(model.event_rows(list(X)), None, "event", open=True)
         return as_batch(X, model.features)
-
-    def _check_columns(self, model: _core.Model, batch: Batch, learning: bool) -> None:
-        name, known, given = type(self).__name__, model.features, batch.rows.columns
-        names = model.names
-        if batch.open and batch.names is None:
-            return
-        if batch.names and not names:
-            _warn(f"X has feature names, but {name} was fitted without feature names")
-        elif names and not batch.names:
-            _warn(f"X does not have valid feature names, but {name} was fitted with feature names")
-            if given > known:
-                raise ValueError(
-                    f"X has {given} features, but {name} is expecting the {known} it has names for"
-                )
-        elif names and batch.names and batch.names[:known] != names:
-            raise ValueError(_names_differ(names, batch.names))
-        if given < known or (given > known and not learning and not batch.open):
-            raise ValueError(
-                f"X has {given} features, but {name} is expecting {known} features as input"
-            )
 
     def _check_weights(self, weights: NDArray[np.float64] | None) -> None:
         if weights is None or self._weights_matter():
@@ -485,112 +466,5 @@ class OnlineClassifier:
 
     def _event_row(self, x: Any, model: _core.Model, learning: bool) -> NDArray[np.float64]:
         row = as_event_row(x)
-        known = model.features
-        if len(row) < known or (len(row) > known and (not learning or model.names)):
-            raise ValueError(
-                f"the event has {len(row)} features, but {type(self).__name__} is expecting {known}"
-            )
+        check_event_length(type(self).__name__, model, len(row), learning)
         return row
-
-
-@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
-class CostSensitiveClassifier(OnlineClassifier):
-    """An online classifier that can weigh a missed positive against a false alarm.
-
-    Parameters
-    ----------
-    class_weight : None, "balanced" or {label: weight}
-        What a mistake on each class costs; only the ratio counts. "balanced" weighs the classes by
-        their counts: those of the data in fit, a running estimate in partial_fit and learn_one.
-    sensitivity_weight : float
-        With "balanced": the weight of sensitivity against specificity, between 0 and 1.
-    count_current : bool
-        With "balanced": let the running estimate see the label it is used for.
-    """
-
-    class_weight: Any = None
-    sensitivity_weight: float = fraction(0.5)
-    count_current: bool = switch(False)
-
-    @property
-    def rho_(self) -> float:
-        """The cost of a missed positive in false alarms, for the next event."""
-        return self._attribute("rho_").rho
-
-    def _check(self) -> None:
-        super()._check()
-        weight = self.class_weight
-        if isinstance(weight, Mapping):
-            if len(weight) != 2:
-                raise ValueError(
-                    f"class_weight={dict(weight)!r} must have a weight for each of the two labels"
-                )
-            for label, value in weight.items():
-                if not (is_number(value) and value > 0):
-                    raise ValueError(
-                        f"class_weight: the weight of {label!r} is {value!r}; it must be positive"
-                    )
-        elif weight is not None and not (isinstance(weight, str) and weight == "balanced"):
-            raise ValueError(
-                f"class_weight={weight!r} is not possible; it must be None, 'balanced' or a dict"
-            )
-        if weight is None or isinstance(weight, Mapping):
-            for name in ("sensitivity_weight", "count_current"):
-                if getattr(self, name) != type(self).__dataclass_fields__[name].default:
-                    raise ValueError(f"{name} has an effect only with class_weight='balanced'")
-
-    def _own_options(self) -> dict[str, Any]:
-        own = super()._own_options()
-        for name in ("class_weight", "sensitivity_weight", "count_current"):
-            own.pop(name, None)
-        return own
-
-    def _cost_options(self, labels: Labels) -> dict[str, Any]:
-        weight = self.class_weight
-        if weight is None:
-            return {}
-        if isinstance(weight, Mapping):
-            for label in labels.codes:
-                if label not in weight:
-                    raise ValueError(f"class_weight has no weight for the label {label!r}")
-            return {"ratio": float(weight[labels.positive] / weight[labels.negative])}
-        return {"balanced": True, "odds": self._odds(), "count_current": bool(self.count_current)}
-
-    def _odds(self) -> float:
-        return self.sensitivity_weight / (1 - self.sensitivity_weight)
-
-    def _known_rho(
-        self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
-    ) -> float | None:
-        if not isinstance(self.class_weight, str):
-            return None
-        positive = codes > 0
-        if weights is None:
-            positives, negatives = float(positive.sum()), float((~positive).sum())
-        else:
-            positives, negatives = float(weights[positive].sum()), float(weights[~positive].sum())
-        if positives == 0 or negatives == 0:
-            positives, negatives = positives + 1, negatives + 1
-        return self._odds() * negatives / positives
-
-
-def _warn(text: str) -> None:
-    import warnings
-
-    warnings.warn(text, UserWarning, stacklevel=4)
-
-
-def _names_differ(known: list[str], given: list[str]) -> str:
-    text = "The feature names should match those that were passed during fit.\n"
-    unseen = [n for n in given if n not in set(known)]
-    missing = [n for n in known if n not in set(given)]
-    for title, names in (
-        ("unseen at fit time", unseen),
-        ("seen at fit time, yet now missing", missing),
-    ):
-        if names:
-            text += f"Feature names {title}:\n" + "".join(f"- {n}\n" for n in names[:5])
-            text += "- ...\n" if len(names) > 5 else ""
-    if not unseen and not missing:
-        text += "Feature names must be in the same order as they were in fit.\n"
-    return text

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._parameters import choice, number, positive, switch
-from .base import CostSensitiveClassifier, OnlineClassifier
+from .base import OnlineClassifier
+from .costs import CostSensitiveClassifier
 
 _learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 

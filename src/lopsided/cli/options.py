@@ -16,6 +16,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+from ..base import OnlineClassifier
 from ..data import NamedReader, open_reader
 from ..data.block import BadLines
 
@@ -42,9 +43,25 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reader_from(
-    data: str, options: dict[str, Any], *, labelled: bool = True, names: list[str] | None = None
+    data: str, options: dict[str, Any], model: OnlineClassifier, *, labelled: bool = True
 ) -> Any:
-    """Take the reading options out of a command's options and open the data."""
+    """Take the reading options out of a command's options and open the data for a model."""
+    given = _reading(options)
+    fitted = model.__sklearn_is_fitted__()
+    given["names"] = (
+        model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None
+    )
+    given["classes"] = model.classes_.tolist() if fitted else ()
+    given["bad"] = BadLines(options.pop("skip_bad"))
+    form = options.pop("form")
+    if _is_file(data):
+        return open_reader(data, form, labelled=labelled, **given)
+    if form is not None:
+        raise click.UsageError(f"{data}: there is no such file")
+    return NamedReader(data, labelled=labelled, **given)
+
+
+def _reading(options: dict[str, Any]) -> dict[str, Any]:
     taken = {
         "label": options.pop("label"),
         "weight": options.pop("weight"),
@@ -56,14 +73,9 @@ def reader_from(
         "base": options.pop("base"),
         "max_features": options.pop("max_features"),
     }
-    given = {k: v for k, v in taken.items() if v not in (None, ())}
-    bad = BadLines(options.pop("skip_bad"))
-    form = options.pop("form")
-    if _is_file(data):
-        return open_reader(data, form, labelled=labelled, bad=bad, names=names, **given)
-    if form is not None:
-        raise click.UsageError(f"{data}: there is no such file")
-    return NamedReader(data, labelled=labelled, bad=bad, names=names, **given)
+    if taken["categorical"] == ("auto",):
+        taken["categorical"] = "auto"
+    return {k: v for k, v in taken.items() if v not in (None, ())}
 
 
 def _is_file(data: str) -> bool:

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..persist import load_run
 from .options import check_writable, reader_from, reading_options
-from .run import _has_names
 
 
 @click.command(
@@ -30,8 +29,7 @@ def command(model: str, data: str, output: str | None, **options: Any) -> None:
     """Write line, score and predicted label of every row of DATA as CSV; from 0 on is positive."""
     check_writable(output)
     found, _ = load_run(model)
-    names = found.feature_names_in_.tolist() if _has_names(found) else None
-    reader = reader_from(data, options, labelled=False, names=names)
+    reader = reader_from(data, options, found, labelled=False)
     with contextlib.ExitStack() as stack:
         file = sys.stdout
         temporary = None

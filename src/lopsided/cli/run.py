@@ -144,8 +144,7 @@ class Job:
         if (self._checkpoint or resume) and self.save_path is None:
             raise click.UsageError("--checkpoint and --resume need --save FILE")
         state = self._model_and_state(options, resume)
-        names = self.model.feature_names_in_.tolist() if _has_names(self.model) else None
-        self.reader = reader_from(data, options, names=names)
+        self.reader = reader_from(data, options, self.model)
         stops = tuple(n for n in (self._curve and self._every, self._checkpoint) if n)
         self.run = StreamRun(self.model, bad=self.reader.bad, stops=stops, state=state)
         self._files = contextlib.ExitStack()
@@ -284,7 +283,3 @@ class Job:
                 os.fsync(file.fileno())
                 state[key] = file.tell()
         save(self.model, self._mark, state)
-
-
-def _has_names(model: Any) -> bool:
-    return model.__sklearn_is_fitted__() and hasattr(model, "feature_names_in_")

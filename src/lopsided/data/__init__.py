@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ def open_reader(
     labelled: bool = True,
     bad: BadLines | None = None,
     names: list[str] | None = None,
+    classes: Sequence[Any] = (),
     **options: Any,
 ) -> Any:
     """Open a file, "-" or a pipe as a stream of blocks.
@@ -61,6 +62,8 @@ def open_reader(
         Tolerated bad lines.
     names : list of str, optional
         Names that a model already has.
+    classes : sequence, optional
+        Labels that a model already has.
     **options
         Of the reader; one it does not have is an error.
     """
@@ -76,6 +79,8 @@ def open_reader(
             raise ValueError(f"{option} says nothing to the {form} reader: leave it out")
     if "names" in known:
         options["names"] = names
+    if "classes" in known:
+        options["classes"] = list(classes)
     if path.endswith(".tsv") and "delimiter" in known:
         options.setdefault("delimiter", "\t")
     return reader(path, labelled=labelled, bad=bad, **options)
