@@ -106,11 +106,15 @@ class OnlineClassifier:
         In a dict a number is the feature's value and a string makes the feature "name=string".
         """
         model = self._model
-        code = self._labels.codes.get(y)
+        try:
+            code = self._labels.codes.get(y)
+        except TypeError:
+            raise ValueError(f"y must be one label, not {y!r}") from None
         if model is None or code is None or weight != 1.0:
             self._learn_carefully(x, y, weight)
         elif isinstance(x, dict):
-            model.learn_event(x, code, 1.0)
+            with explained():
+                model.learn_event(x, code, 1.0)
         else:
             self._learn_row(model, x, code, 1.0)
         return self
@@ -133,7 +137,8 @@ class OnlineClassifier:
         """Return the score of one event: what it would get if it came next."""
         model = self._model or self._fitted()
         if isinstance(x, dict):
-            return model.score_event(x)
+            with explained():
+                return model.score_event(x)
         with explained(model.names):
             return model.score_row(self._event_row(x, model, learning=False))
 
@@ -143,7 +148,8 @@ class OnlineClassifier:
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""
-        hit = self.predict(X) == np.asarray(y)
+        predicted = self.predict(X)
+        hit = predicted == as_labels(y, len(predicted))
         weights = as_weights(sample_weight, len(hit))
         return float(np.average(hit, weights=weights))
 
@@ -219,11 +225,12 @@ class OnlineClassifier:
     def set_params(self, **params: Any) -> Self:
         """Change parameters by name."""
         known = self.get_params()
-        for name, value in params.items():
+        for name in params:
             if name not in known:
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self!r}: {nearest(name, known)}"
                 )
+        for name, value in params.items():
             setattr(self, name, value)
         return self
 
@@ -257,7 +264,9 @@ class OnlineClassifier:
     def _own_options(self) -> dict[str, Any]:
         """Return the parameters that the core's learner takes, by its names."""
         common = {f.name for f in dataclasses.fields(OnlineClassifier)}
-        return {k: v for k, v in self.get_params().items() if k not in common and v is not None}
+        own = {k: v for k, v in self.get_params().items() if k not in common and v is not None}
+        fields = {f.name: f for f in dataclasses.fields(self)}
+        return {k: bool(v) if isinstance(fields[k].default, bool) else v for k, v in own.items()}
 
     def _cost_options(self, labels: Labels) -> dict[str, Any]:
         return {}
@@ -298,7 +307,8 @@ class OnlineClassifier:
             "scaling": scaling,
             "fixed": {name: getattr(self, name) for name in _FIXED},
         }
-        return _core.Model(made_with["kind"], made_with["options"], self.hash_bits or 0), made_with
+        bits = int(self.hash_bits or 0)
+        return _core.Model(made_with["kind"], made_with["options"], bits), made_with
 
     def _keep(self, model: _core.Model, labels: Labels, made_with: dict[str, Any]) -> None:
         self._labels = labels
@@ -386,9 +396,9 @@ class OnlineClassifier:
         with explained(batch.names):
             result = model.learn(batch.rows, codes, weights, visit, rho, every, scores)
         if batch.names:
-            model.set_names(batch.names)
+            model.set_names(batch.names[: model.features])
         self._keep(model, labels, made_with)
-        result["labels"] = codes
+        result["labels"], result["weights"] = codes, weights
         return result
 
     def _features(self) -> int:
@@ -406,7 +416,7 @@ class OnlineClassifier:
         names = model.names
         if batch.open and batch.names is None:
             return
-        if batch.names and not names:
+        if batch.names and not names and known:
             _warn(f"X has feature names, but {name} was fitted without feature names")
         elif names and not batch.names:
             _warn(f"X does not have valid feature names, but {name} was fitted with feature names")
@@ -434,6 +444,12 @@ class OnlineClassifier:
 
     def _learn_carefully(self, x: Any, y: Any, weight: float) -> None:
         """Learn from one event that is the first, or has a new label, or a weight."""
+        self._check()
+        if not (is_number(weight) or isinstance(weight, (bool, np.bool_))) or weight < 0:
+            raise ValueError(
+                f"weight={weight!r} is not possible; it must be finite and not negative"
+            )
+        weight = float(weight)
         if weight not in (0, 1) and not self._weights_matter():
             self._check_weights(np.array([1.0, weight]))
         self._refresh()
