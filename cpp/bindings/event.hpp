@@ -54,8 +54,17 @@ class EventReader {
     while (PyDict_Next(event.ptr(), &at, &key, &value)) {
       if (!PyUnicode_Check(key))
         throw nb::type_error(("a feature's name must be a string, not " + quoted(key)).c_str());
-      if (PyUnicode_Check(value)) add_category(key, value, n);
-      else put(column(key), number(key, value));
+      if (PyUnicode_Check(value)) {
+        add_category(key, value, n);
+      } else if (PyFloat_CheckExact(value)) {
+        put(column(key), number(key, value));
+      } else {  // __float__ may run any code
+        const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
+        const double v = number(key, value);
+        if (static_cast<std::size_t>(PyDict_Size(event.ptr())) != n)
+          throw nb::type_error("the event was changed while it was read");
+        put(column(key), v);
+      }
     }
     out.starts.push_back(static_cast<std::int64_t>(out.values.size()));
   }
@@ -69,14 +78,19 @@ class EventReader {
               static_cast<std::size_t>(PyUnicode_GET_LENGTH(s))};
     Py_ssize_t size;
     const char* utf8 = PyUnicode_AsUTF8AndSize(s, &size);
-    if (!utf8) throw nb::python_error();
+    if (!utf8) {
+      PyErr_Clear();
+      throw nb::value_error(("feature " + quoted(s) + " cannot be hashed: it is not UTF-8").c_str());
+    }
     return {utf8, static_cast<std::size_t>(size)};
   }
 
   static double number(PyObject* key, PyObject* value) {
     const double v = PyFloat_CheckExact(value) ? PyFloat_AS_DOUBLE(value) : PyFloat_AsDouble(value);
     if (v == -1 && PyErr_Occurred()) {
+      const bool large = PyErr_ExceptionMatches(PyExc_OverflowError);
       PyErr_Clear();
+      if (large) throw nb::value_error(("feature " + quoted(key) + " is too large").c_str());
       throw nb::type_error(("feature " + quoted(key) + " must be a number or a string, not " +
                             Py_TYPE(value)->tp_name).c_str());
     }
@@ -104,8 +118,7 @@ class EventReader {
 
   void add_category(PyObject* key, PyObject* value, std::size_t n) {
     if (hashed()) {
-      joined_.assign(text(key)).append("=").append(text(value));
-      put(column_of(NameHash().add(joined_)), 1);
+      put(column_of(NameHash().add(text(key)).add("=").add(text(value))), 1);
       return;
     }
     if (!merging_) {  // "a=b" may also be a name of its own
@@ -151,7 +164,6 @@ class EventReader {
   Index first_ = 0;  // where the row begins
   bool merging_ = false;
   std::vector<Index> slots_;
-  std::string joined_;  // "name=value" of a category
 };
 
 }  // namespace lopsided

@@ -22,6 +22,7 @@ class PyModel {
   PyModel(const std::string& kind, const nb::dict& options, int hash_bits)
       : model_(make_model(kind)), events_(names_, hash_bits) {
     if (!model_) throw nb::value_error(("no kind of learner " + kind).c_str());
+    if (hash_bits < 0 || hash_bits > 28) throw nb::value_error("hash_bits must be from 0 to 28");
     OptionsFrom visit(nb::steal<nb::dict>(PyDict_Copy(options.ptr())));
     model_->options(visit);
     for (auto [name, _] : visit.options)

@@ -1,6 +1,7 @@
 // The few words every part of the core uses.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,10 @@ class Vector {
  public:
   explicit Vector(double initial = 0) : initial_(initial) {}
 
+  // Room for growing, at least doubled so that growing one by one stays cheap.
+  void reserve(std::size_t size) {
+    if (size > values_.capacity()) values_.reserve(std::max(size, 2 * values_.capacity()));
+  }
   void grow(std::size_t size) {
     if (size > values_.size()) values_.resize(size, initial_);
   }

@@ -127,10 +127,16 @@ class ModelOf final : public Model {
   }
   void grow(Index features) override {
     if (features <= features_) return;
+    const std::size_t size = static_cast<std::size_t>(features) + prepare_.offset();
+    // First room for all, which may fail and changes nothing, then the growth, which cannot fail.
+    prepare_.reserve(features);
+    learner_.state([&](const char*, auto& values) {
+      if constexpr (requires { values.reserve(size); }) values.reserve(size);
+    });
     features_ = features;
     prepare_.grow(features);
     bytes_ = 0;
-    learner_.state([&, size = std::size_t(features + prepare_.offset())](const char*, auto& values) {
+    learner_.state([&](const char*, auto& values) {
       if constexpr (requires { values.grow(size); }) {
         values.grow(size);
         bytes_ += values.bytes();

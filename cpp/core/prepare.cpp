@@ -7,6 +7,11 @@
 
 namespace lopsided {
 
+void Prepare::reserve(std::size_t features) {
+  if (standard) spread_.reserve(features);
+  if (standard && centred) mean_.reserve(features);
+}
+
 void Prepare::grow(std::size_t features) {
   if (standard) spread_.grow(features);
   if (standard && centred) mean_.grow(features);

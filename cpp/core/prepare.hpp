@@ -28,6 +28,7 @@ class Prepare {
     return {raw.indices, raw.values, raw.size, raw.square, stretch(raw.square)};
   }
 
+  void reserve(std::size_t features);
   void grow(std::size_t features);
   void options(auto&& visit) {
     visit("unit", unit);

@@ -16,7 +16,7 @@ def check_columns(name: str, model: _core.Model, batch: Batch, learning: bool) -
     known, given, names = model.features, batch.rows.columns, model.names
     if batch.open and batch.names is None:
         return
-    if batch.names and not names:
+    if batch.names and not names and known:
         _warn(f"X has feature names, but {name} was fitted without feature names")
     elif names and not batch.names:
         _warn(f"X does not have valid feature names, but {name} was fitted with feature names")

@@ -57,11 +57,50 @@ def _as_floats(values: NDArray[Any], what: str) -> NDArray[Any]:
         raise ValueError(f"{what} must be numbers, but it is of {values.dtype}")
     if kind == "f" and values.dtype.itemsize in (4, 8) and values.dtype.isnative:
         return values
-    return values.astype(np.float64)
+    try:
+        with np.errstate(over="ignore"):  # what does not fit becomes inf and is refused as such
+            return values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _misfit(values, what, error) from None
+
+
+def _misfit(values: NDArray[Any], what: str, error: Exception) -> Exception:
+    """Return the error with the place of the first value that is no number."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    if values.ndim == 0:
+        return kind(f"{what} must be an array of numbers, not {type(values.item()).__name__}")
+    for at in np.ndindex(values.shape):
+        if not _is_float(values[at]):
+            place = ", ".join(f"{w} {k}" for w, k in zip(("row", "column"), at, strict=False))
+            return kind(f"{what}: {error}: {values[at]!r:.40} in {place}")
+    return kind(f"{what}: {error}")
+
+
+def _is_float(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def unmasked(values: Any, what: str) -> NDArray[Any]:
+    """Return an array, unless parts of it are masked."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        at = np.argwhere(np.ma.getmaskarray(values))[0]
+        place = ", ".join(f"{w} {k}" for w, k in zip(("row", "column"), at, strict=False))
+        raise ValueError(f"{what} is masked in {place}: fill in or drop what is masked")
+    return np.asarray(values)
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(shape)}D array instead: reshape it to a table"
+        )
     rows, columns = shape
+    if min(shape) < 0:
+        raise ValueError(f"X claims to be of shape {shape}")
     if rows == 0:
         raise ValueError(
             f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required."
@@ -77,7 +116,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 def _dense_array(X: Any) -> NDArray[Any]:
     if hasattr(X, "todense") or type(X).__module__.startswith("scipy.sparse"):
         raise TypeError("Sparse data was passed in a form that has no tocsr(); convert it to CSR")
-    array = _as_floats(np.asarray(X), "X")
+    array = _as_floats(unmasked(X, "X"), "X")
     if array.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X[None, :] "
@@ -96,7 +135,11 @@ def _csr_rows(X: Any) -> _core.Rows:
     _check_shape(X.shape)
     indptr, indices = (_as_index(getattr(X, name), name) for name in ("indptr", "indices"))
     data = np.ascontiguousarray(_as_floats(np.asarray(X.data), "X.data"))
-    if len(indptr) != X.shape[0] + 1 or len(indices) != len(data):
+    if (
+        not indptr.ndim == indices.ndim == data.ndim == 1
+        or len(indptr) != X.shape[0] + 1
+        or len(indices) != len(data)
+    ):
         raise ValueError(
             f"X is not a CSR matrix: shape {X.shape} with {len(indptr)} row starts, "
             f"{len(indices)} indices and {len(data)} values"
@@ -115,7 +158,8 @@ def _as_index(values: Any, name: str) -> NDArray[Any]:
 def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
     columns = list(X.column_names if hasattr(X, "column_names") else X.columns)
     if len(set(columns)) != len(columns):
-        raise ValueError("X has two columns of one name; give each its own")
+        twice = next(c for c in columns if columns.count(c) > 1)
+        raise ValueError(f"X has two columns of the name {twice!r}; give each its own")
     kinds = {type(c).__name__ for c in columns}
     if "str" in kinds and len(kinds) > 1:
         raise TypeError(
@@ -125,6 +169,8 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
     out = np.empty((len(X), len(columns)))
     for j, column in enumerate(columns):
         values = np.asarray(X[column].to_numpy())
+        if values.dtype.kind in "cmM":
+            raise ValueError(f"column {column!r} does not hold numbers; encode it or leave it out")
         if values.dtype.kind not in "biuf":
             try:
                 values = values.astype(np.float64)
@@ -138,7 +184,9 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
 
 def as_event_row(x: Any) -> NDArray[np.float64]:
     """Return one event given as numbers as a contiguous row."""
-    row = np.asarray(x)
+    row = unmasked(x, "the event")
+    if row.ndim == 1 and len(row) == 0:
+        raise ValueError("the event has 0 features")
     if row.ndim != 1:
         raise ValueError(f"one event is a 1-D array or a dict of named features, not {row.ndim}-D")
     return np.ascontiguousarray(_as_floats(row, "the event"), dtype=np.float64)
@@ -148,7 +196,7 @@ def as_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
     """Return one weight a row; that they are finite and not negative is checked on use."""
     if weights is None:
         return None
-    array = np.asarray(weights)
+    array = unmasked(weights, "sample_weight")
     if array.dtype.kind not in "biufO":
         raise ValueError(f"sample_weight must be numbers, but it is of {array.dtype}")
     if array.ndim == 0:
@@ -157,7 +205,15 @@ def as_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
         raise ValueError("Sample weights must be 1D array or scalar")
     if len(array) != rows:
         raise ValueError(f"X has {rows} rows but there are {len(array)} weights")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    array = np.ascontiguousarray(_as_floats(array, "sample_weight"), dtype=np.float64)
+    bad = ~((array >= 0) & (array < np.inf))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"a weight must be finite and not negative: row {row} has {array[row]}")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(array.sum()):
+            raise ValueError("the weights are too large: their sum overflows")
+    return array
 
 
 def as_order(order: Any, rows: int) -> NDArray[np.int64] | None:
@@ -165,7 +221,7 @@ def as_order(order: Any, rows: int) -> NDArray[np.int64] | None:
     if order is None:
         return None
     array = np.asarray(order)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
+    if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) == 0:
         raise ValueError("order must be a 1-D array of row numbers")
     bad = (array < 0) | (array >= rows)
     if bad.any():

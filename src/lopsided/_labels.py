@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._data import unmasked
 from ._sklearn import warn_column_vector
 
 # A lone label whose part is plain: 1 against 0 or -1, True against False.
@@ -19,7 +20,7 @@ def as_labels(y: Any, rows: int) -> NDArray[Any]:
     """Return y as a 1-D array of `rows` labels."""
     if y is None:
         raise ValueError("this classifier requires y to be passed, but the target y is None")
-    array = np.asarray(y)
+    array = unmasked(y, "y")
     if array.ndim == 2 and array.shape[1] == 1:
         warn_column_vector()
         array = array.ravel()
@@ -40,9 +41,31 @@ def as_labels(y: Any, rows: int) -> NDArray[Any]:
                 f"Unknown label type: continuous; row {row} has the label {array[row]}, "
                 "but a classifier needs two classes"
             )
-    if array.dtype.kind == "O" and any(label is None or label != label for label in array):
-        raise ValueError("Input y contains NaN or None; every event needs a label")
+    if array.dtype.kind == "O":
+        _check_objects(array)
+    elif array.dtype.kind in "US" and not hasattr(y, "dtype"):
+        # NumPy turns numbers, NaN and members of an Enum into text when they stand beside text.
+        odd = next((v for v in y if type(v) not in (str, bytes, np.str_, np.bytes_)), None)
+        if odd is not None and odd != odd:
+            raise ValueError("Input y contains NaN or None; every event needs a label")
+        if odd is not None:
+            raise ValueError(f"labels are of more than one kind: text and {odd!r}; use one kind")
     return array
+
+
+def _check_objects(labels: NDArray[Any]) -> None:
+    for row, label in enumerate(labels):
+        try:
+            hash(label)
+            missing = label is None or bool(label != label)
+        except TypeError:  # the NA of pandas has no truth
+            if not isinstance(label, Hashable) or isinstance(label, (list, dict, set)):
+                raise ValueError(f"row {row} has {label!r}, which cannot be a label") from None
+            missing = True
+        if missing:
+            raise ValueError(
+                f"Input y contains NaN or None in row {row}; every event needs a label"
+            )
 
 
 def _distinct(y: NDArray[Any]) -> list[Any]:

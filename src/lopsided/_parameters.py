@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 Check = Callable[[Any], bool]
 
 
@@ -18,8 +20,10 @@ def _parameter(default: Any, wanted: str, check: Check) -> Any:
 def is_number(value: Any) -> bool:
     """Say whether a value is a finite number."""
     try:
-        return not isinstance(value, (str, bytes, bool)) and math.isfinite(value)
-    except (TypeError, ValueError):
+        if isinstance(value, (str, bytes, bool, np.bool_)) or np.ndim(value):
+            return False
+        return math.isfinite(value)
+    except (TypeError, ValueError, OverflowError):
         return False
 
 
@@ -69,7 +73,11 @@ def choice(default: str, *choices: str) -> Any:
 
 def switch(default: bool) -> Any:
     """Return a parameter that is true or false."""
-    return _parameter(default, "True or False", lambda v: v in (True, False))
+    return _parameter(
+        default,
+        "True or False",
+        lambda v: isinstance(v, (bool, np.bool_)) or (type(v) is int and v in (0, 1)),
+    )
 
 
 def check_parameters(estimator: Any) -> None:

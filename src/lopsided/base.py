@@ -16,7 +16,7 @@ from . import _core
 from ._columns import check_columns, check_event_length
 from ._data import Batch, as_batch, as_event_row, as_order, as_weights, explained, is_events
 from ._labels import Labels, as_labels
-from ._parameters import check_parameters, choice, integer, nearest, switch
+from ._parameters import check_parameters, choice, integer, is_number, nearest, switch
 from ._sklearn import binary_classifier_tags, not_fitted
 
 if TYPE_CHECKING:
@@ -124,11 +124,15 @@ class OnlineClassifier:
         In a dict a number is the feature's value and a string makes the feature "name=string".
         """
         model = self._model
-        code = self._labels.codes.get(y)
+        try:
+            code = self._labels.codes.get(y)
+        except TypeError:
+            raise ValueError(f"y must be one label, not {y!r}") from None
         if model is None or code is None or weight != 1.0:
             self._learn_carefully(x, y, weight)
         elif isinstance(x, dict):
-            model.learn_event(x, code, 1.0)
+            with explained():
+                model.learn_event(x, code, 1.0)
         else:
             self._learn_row(model, x, code, 1.0)
         return self
@@ -151,7 +155,8 @@ class OnlineClassifier:
         """Return the score of one event: what it would get if it came next."""
         model = self._model or self._fitted()
         if isinstance(x, dict):
-            return model.score_event(x)
+            with explained():
+                return model.score_event(x)
         with explained(model.names):
             return model.score_row(self._event_row(x, model, learning=False))
 
@@ -161,7 +166,8 @@ class OnlineClassifier:
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""
-        hit = self.predict(X) == np.asarray(y)
+        predicted = self.predict(X)
+        hit = predicted == as_labels(y, len(predicted))
         weights = as_weights(sample_weight, len(hit))
         return float(np.average(hit, weights=weights))
 
@@ -237,11 +243,12 @@ class OnlineClassifier:
     def set_params(self, **params: Any) -> Self:
         """Change parameters by name."""
         known = self.get_params()
-        for name, value in params.items():
+        for name in params:
             if name not in known:
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self!r}: {nearest(name, known)}"
                 )
+        for name, value in params.items():
             setattr(self, name, value)
         return self
 
@@ -275,7 +282,9 @@ class OnlineClassifier:
     def _own_options(self) -> dict[str, Any]:
         """Return the parameters that the core's learner takes, by its names."""
         common = {f.name for f in dataclasses.fields(OnlineClassifier)}
-        return {k: v for k, v in self.get_params().items() if k not in common and v is not None}
+        own = {k: v for k, v in self.get_params().items() if k not in common and v is not None}
+        fields = {f.name: f for f in dataclasses.fields(self)}
+        return {k: bool(v) if isinstance(fields[k].default, bool) else v for k, v in own.items()}
 
     def _cost_options(self, labels: Labels) -> dict[str, Any]:
         return {}
@@ -316,7 +325,8 @@ class OnlineClassifier:
             "scaling": scaling,
             "fixed": {name: getattr(self, name) for name in _FIXED},
         }
-        return _core.Model(made_with["kind"], made_with["options"], self.hash_bits or 0), made_with
+        bits = int(self.hash_bits or 0)
+        return _core.Model(made_with["kind"], made_with["options"], bits), made_with
 
     def _keep(self, model: _core.Model, labels: Labels, made_with: dict[str, Any]) -> None:
         self._labels = labels
@@ -404,13 +414,13 @@ class OnlineClassifier:
             check_columns(type(self).__name__, model, batch, learning=True)
         with explained(batch.names):
             result = model.learn(batch.rows, codes, weights, visit, rho, every, scores)
-        result["labels"] = codes
+        result["labels"], result["weights"] = codes, weights
         if not result["events"]:  # every weight is 0: nothing happened
             if fresh:
                 raise ValueError("every sample weight is zero: there is nothing to fit")
             return result
         if batch.names:
-            model.set_names(batch.names)
+            model.set_names(batch.names[: model.features])
         self._keep(model, labels, made_with)
         return result
 
@@ -438,6 +448,12 @@ class OnlineClassifier:
     @_one_thread_at_a_time
     def _learn_carefully(self, x: Any, y: Any, weight: float) -> None:
         """Learn from one event that is the first, or has a new label, or a weight."""
+        self._check()
+        if not (is_number(weight) or isinstance(weight, (bool, np.bool_))) or weight < 0:
+            raise ValueError(
+                f"weight={weight!r} is not possible; it must be finite and not negative"
+            )
+        weight = float(weight)
         if weight not in (0, 1) and not self._weights_matter():
             self._check_weights(np.array([1.0, weight]))
         self._refresh()

@@ -87,8 +87,13 @@ def progressive(
     >>> round(result.sum(), 3)
     0.83
     """
-    rows = len(np.asarray(y))
-    visits = rows if order is None else len(np.asarray(order))
+    if not isinstance(model, OnlineClassifier):
+        raise TypeError(f"model must be an estimator, for example COG(), not {model!r}")
+    if not isinstance(points, (int, np.integer)) or points < 0:
+        raise ValueError(
+            f"points={points!r} is not possible; it must be a whole number of at least 0"
+        )
+    visits = np.size(y if order is None else order)
     every = max(1, round(visits / points)) if points else 0
     result = model._pass(
         X, y, sample_weight, fresh=not resume, order=order, every=every, scores=True
@@ -100,7 +105,7 @@ def progressive(
         seconds=result["seconds"],
         scores=np.asarray(result["scores"]),
         labels=result["labels"][seen],
-        weights=None if sample_weight is None else np.asarray(sample_weight, float)[seen],
+        weights=result["weights"] if result["weights"] is None else result["weights"][seen],
         curve=tuple(_point(row) for row in result["curve"]),
     )
 

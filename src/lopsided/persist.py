@@ -8,6 +8,7 @@ is ever executed.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -49,8 +50,12 @@ def save(
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file whole or not at all."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    target = Path(path).resolve()  # through links, so that a link stays one
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", os.fspath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder to save in", os.fspath(path))
+    handle, temporary = tempfile.mkstemp(prefix=".lopsided.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -137,14 +142,23 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
         state = {**{k: _unpack(v) for k, v in about["state"].items()}, **arrays}
         positive, negative = _unpack(about["labels"])
         made_with = _unpack(about["made_with"])
+        features = about["features"]
+        _check_sizes(features, arrays, names)
         native = _core.Model(made_with["kind"], made_with["options"], model.hash_bits or 0)
-        native.restore(about["features"], state, names)
-    except (KeyError, TypeError, ValueError, MemoryError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"its contents do not fit together ({error})") from None
-    model._keep(native, Labels(positive, negative, about["labels_by_custom"]), made_with)
-    return model, _unpack(about["run"])
+        native.restore(features, state, names)
+        labels = Labels(positive, negative, about["labels_by_custom"])
+        if positive is not None and positive == negative:
+            raise ValueError("it has one label for both classes")
+        run = _unpack(about["run"])
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
+        first = str(error).partition("\n")[0]
+        raise ModelFileError(f"its contents do not fit together ({first})") from None
+    model._keep(native, labels, made_with)
+    # What was set after the model last learned is in force when it learns again.
+    model._parked, model._model = native, None
+    return model, run
 
 
 def _to_file(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> bytes:
@@ -188,11 +202,11 @@ def _from_file(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             first, last = entry["data_offsets"]
             arrays[name] = (entry["dtype"], entry["shape"], 8 + size + first, 8 + size + last)
             end = max(end, 8 + size + last)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ModelFileError(
             "it is not a model of this program, or its header is damaged"
         ) from None
-    if not isinstance(version, int) or version > FORMAT:
+    if type(version) is not int or not 0 < version <= FORMAT:
         raise ModelFileError(
             f"it has format {version}, this program reads up to {FORMAT}: use a newer lopsided"
         )
@@ -202,11 +216,18 @@ def _from_file(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         raise ModelFileError(f"it has {len(data) - end} bytes too many")
     if digest != _digest(about, header, [data[8 + size :]]):
         raise ModelFileError("it has been altered: its checksum is wrong")
-    return about, {name: _array(data, *entry) for name, entry in arrays.items()}
+    try:
+        return about, {name: _array(data, 8 + size, *entry) for name, entry in arrays.items()}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(f"its arrays do not fit together ({error})") from None
 
 
-def _array(data: bytes, code: str, shape: list[int], first: int, last: int) -> NDArray[Any]:
+def _array(
+    data: bytes, start: int, code: str, shape: list[int], first: int, last: int
+) -> NDArray[Any]:
     dtype = _DTYPES[code]
+    if not start <= first <= last or (last - first) % dtype.itemsize:
+        raise ValueError(f"an array lies at {first} to {last}")
     return np.frombuffer(data, dtype, (last - first) // dtype.itemsize, first).reshape(shape)
 
 
@@ -215,6 +236,17 @@ def _digest(about: dict[str, Any], header: dict[str, Any], bodies: list[bytes]) 
     for body in bodies:
         digest.update(body)
     return digest.hexdigest()
+
+
+def _check_sizes(features: Any, arrays: dict[str, NDArray[Any]], names: list[str]) -> None:
+    """Check how many features there are before room is made for them."""
+    if type(features) is not int or not 0 <= features < 2**31 - 1:
+        raise ValueError(f"{features!r} features")
+    if names and len(names) != features:
+        raise ValueError(f"{len(names)} names for {features} features")
+    for name, array in arrays.items():
+        if array.dtype != np.float64 or not 0 <= array.shape[0] - features <= 1:
+            raise ValueError(f"{name} is of {array.dtype} and shape {array.shape}")
 
 
 def _names(arrays: dict[str, NDArray[Any]]) -> list[str]:
@@ -234,6 +266,8 @@ def _pack(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float):
         return {"float": value.hex()}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
     if isinstance(value, dict):
         return {"dict": [[_pack(k), _pack(v)] for k, v in value.items()]}
     if isinstance(value, (list, tuple)):
@@ -249,6 +283,8 @@ def _unpack(value: Any) -> Any:
     if isinstance(value, dict):
         if "float" in value:
             return float.fromhex(value["float"])
+        if "bytes" in value:
+            return bytes.fromhex(value["bytes"])
         return {_unpack(k): _unpack(v) for k, v in value["dict"]}
     return value
 

@@ -12,9 +12,14 @@ class Symmetric {
   std::size_t padded() const { return rows_ * side; }
   std::size_t bytes() const { return tiles_.size() * sizeof(double); }
 
+  void reserve(std::size_t size) {
+    if (size > max_size)
+      throw std::length_error("a full covariance takes at most 40000 features: use covariance='diagonal'");
+    const std::size_t rows = (size + side - 1) / side, wanted = rows * (rows + 1) / 2 * area;
+    if (wanted > tiles_.capacity()) tiles_.reserve(std::max(wanted, tiles_.capacity() * 3 / 2));
+  }
   void grow(std::size_t size) {
     if (size <= size_) return;
-    if (size > max_size) throw std::length_error("a full covariance takes at most 40000 features");
     size_ = size;
     for (; rows_ * side < size; ++rows_) {
       tiles_.resize(tiles_.size() + (rows_ + 1) * area, 0.0);
