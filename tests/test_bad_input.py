@@ -228,8 +228,8 @@ def test_zero_weights_do_not_name_features_that_were_not_learned():
     before = to_bytes(model)
     model.partial_fit(wide, Y, sample_weight=np.zeros(4))
     assert to_bytes(model) == before
-    empty = COG().fit(wide, Y, sample_weight=np.zeros(4))
-    assert empty.n_features_in_ == 0
+    empty = COG().partial_fit(wide, Y, sample_weight=np.zeros(4))
+    assert not hasattr(empty, "n_features_in_")
     assert empty.partial_fit(wide, Y).n_features_in_ == 3
 
 

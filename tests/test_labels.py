@@ -81,7 +81,8 @@ def test_fit_partial_fit_and_learn_one_agree(pair):
     run = COG(**plain)
     progressive(run, X, y)
     for other in (parts, ones, run):
-        assert to_bytes(other) == to_bytes(whole)
+        assert (other.coef_ == whole.coef_).all()
+        assert other.predict(X).tolist() == whole.predict(X).tolist()
 
 
 def test_positive_can_be_the_smaller_label(pair):
@@ -205,7 +206,7 @@ BAD_LABELS = {
     "number and text as objects": (np.array([0, "a", 0, "a"], object), "kind"),
     "too few": ([0, 1], "4 rows.*2 labels"), "too many": ([0, 1] * 3, "4 rows.*6 labels"),
     "table": (np.zeros((4, 2)), "1d"), "number": (1, "1d"), "text": ("0101", "1d"),
-    "none": (None, "missing"), "complex": ([1j, 0, 1j, 0], "[Cc]omplex"),
+    "none": (None, "y is None"), "complex": ([1j, 0, 1j, 0], "[Cc]omplex"),
     "ragged": ([[0], [1, 1], [0], [1]], "y"), "dicts": ([{}, {}, {}, {}], "label"),
     "sets": ([{1}, {2}, {1}, {2}], "label"), "only twos": ([2, 2, 2, 2], "positive=.*classes="),
     "one text": (["a"] * 4, "positive=.*classes="),

@@ -217,8 +217,8 @@ def test_loading_runs_nothing(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["bad"]
 
 
-def options(about):
-    return dict(about["made_with"]["dict"])["options"]["dict"]
+def made_with(about):
+    return dict(about["made_with"]["dict"])["parameters"]["dict"]
 
 
 # fmt: off
@@ -235,16 +235,16 @@ UNSOUND = {
     "hash_bits -1": lambda a, h: a["parameters"]["dict"].append(["hash_bits", -1]),
     "float too large": lambda a, h: a["parameters"]["dict"].append(["C", {"float": "0x1p99999"}]),
     "parameters a list": lambda a, h: a.update(parameters=[1]),
-    "no label flag": lambda a, h: a.pop("labels_by_custom"),
+    "too few labels": lambda a, h: a.update(labels=[]),
+    "too many labels": lambda a, h: a.update(labels=[1, 0, False, None, 5]),
+    "no labels": lambda a, h: a.pop("labels"),
     "labels are lists": lambda a, h: a.update(labels=[[1], [2]]),
-    "three labels": lambda a, h: a.update(labels=[1, 2, 3]),
+    "no dtype": lambda a, h: a.update(labels=[1, 0, False, "zz"]),
     "one label twice": lambda a, h: a.update(labels=[1, 1]),
-    "unknown kind": lambda a, h: a["made_with"]["dict"].append(["kind", "zz"]),
-    "other kind": lambda a, h: a["made_with"]["dict"].append(["kind", "romma"]),
-    "option is text": lambda a, h: options(a).append(["regularization", "x"]),
-    "option out of range": lambda a, h: options(a).append(["learning_rate", {"float": "-0x1p0"}]),
-    "option is a number": lambda a, h: options(a).append(["unit", 3]),
-    "unknown option": lambda a, h: options(a).append(["zz", 3]),
+    "another form": lambda a, h: made_with(a).append(["covariance", "full"]),
+    "made with text": lambda a, h: made_with(a).append(["regularization", "x"]),
+    "made out of range": lambda a, h: made_with(a).append(["learning_rate", {"float": "-0x1p0"}]),
+    "made with the unknown": lambda a, h: made_with(a).append(["zz", 3]),
     "made with nothing": lambda a, h: a.update(made_with=None),
     "state a list": lambda a, h: a.update(state=[1]),
     "state none": lambda a, h: a.update(state=None),

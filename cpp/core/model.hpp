@@ -78,8 +78,8 @@ class ModelOf final : public Model {
  public:
   std::unique_ptr<Model> clone() const override { return std::make_unique<ModelOf>(*this); }
 
-  // All rows are learned or none: a batch larger than the model is checked on the way, with a copy
-  // of the model to go back to; a smaller one is checked beforehand.
+  // All rows are learned or none: where a copy of the model to go back to is cheap, rows are checked
+  // on the way, otherwise beforehand. (Only a score that overflows then comes too late.)
   void learn(const Rows& rows, Pass& pass) override {
     if (rows.bytes() > bytes_ && !pass.weightless()) {
       auto before = *this;

@@ -65,6 +65,11 @@ struct AlwaysAsk {
   }
 };
 
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_score(Count row) {
+  throw DataError("the score is not finite: scale the features or choose a smaller step",
+                  static_cast<std::int64_t>(row));
+}
+
 template <class Row, class Learner, class Ask>
 void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepare, Cost& cost,
                  Count& round, Ask ask) {
@@ -79,6 +84,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
       const double y = pass.labels[at];
       const Row x = prepare.row(raw, rows.columns(), true, prepared);
       const double score = learner.score(x);
+      if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
       pass.tally.record(y, weight, score);
       if (ask(learner, x, score)) {
@@ -96,8 +102,10 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
 template <class Row, class Learner>
 void score_all(const Rows& rows, const Learner& learner, Prepare& prepare, Index known, double* out) {
   Scratch read, prepared;
-  for (Count i = 0; i < rows.size(); ++i)
+  for (Count i = 0; i < rows.size(); ++i) {
     out[i] = learner.score(prepare.row(rows.row<Row>(i, read), known, false, prepared));
+    if (!std::isfinite(out[i])) refuse_score(i);
+  }
 }
 
 }  // namespace lopsided

@@ -16,15 +16,21 @@ namespace {
   throw DataError(text.str(), static_cast<std::int64_t>(i));
 }
 
-// The sum of squares, which is finite just when the row can be used.
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double smallest_square = 1e-290;
+
+// The sum of squares. It is finite, and either 0 or far from it, just when the row can be used.
 double checked_square(const double* values, const Index* indices, Index n, Count i) {
   const double square = kernels::squares(values, n);
-  if (std::isfinite(square)) return square;
+  if (square > smallest_square && square < infinity) return square;
+  if (square == 0 && std::all_of(values, values + n, [](double v) { return v == 0; })) return 0;
   for (Index k = 0; k < n; ++k) {
     const std::int64_t column = indices ? indices[k] : k;
     if (std::isnan(values[k])) throw DataError("NaN", static_cast<std::int64_t>(i), column);
     if (std::isinf(values[k])) throw DataError("inf", static_cast<std::int64_t>(i), column);
   }
+  if (square <= smallest_square)
+    throw DataError("values too small: their squares vanish", static_cast<std::int64_t>(i));
   throw DataError("values too large: their squares overflow", static_cast<std::int64_t>(i));
 }
 

@@ -40,7 +40,12 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
     if name in __all__:
         return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    hint = ""
+    if not name.startswith("_"):
+        from ._parameters import nearest
+
+        hint = f": {nearest(name, __all__)}"
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

@@ -88,6 +88,14 @@ def _distinct(y: NDArray[Any]) -> list[Any]:
         ) from None
 
 
+def _cast(label: Any, dtype: np.dtype[Any]) -> Any:
+    try:
+        cast = dtype.type(label).item()
+    except (OverflowError, TypeError, ValueError):
+        return label
+    return cast if cast == label else label
+
+
 class LabelError(ValueError):
     """A label that cannot be: what is wrong with it, and in which row if that is known."""
 
@@ -97,28 +105,51 @@ class LabelError(ValueError):
 
 
 class Labels:
-    """Which label is positive and which negative; either may not be known yet."""
+    """Which label is positive and which negative; either may not be known yet.
 
-    def __init__(self, positive: Any = None, negative: Any = None, by_custom: bool = False) -> None:
+    `dtype` is that of the first labels seen: predictions have it too.
+    """
+
+    def __init__(
+        self,
+        positive: Any = None,
+        negative: Any = None,
+        by_custom: bool = False,
+        dtype: str | None = None,
+    ) -> None:
         self.positive = positive
         self.negative = negative
         self.by_custom = by_custom
+        self.dtype = dtype
         pairs = ((negative, -1), (positive, 1))
         self.codes: dict[Hashable, int] = {k: v for k, v in pairs if k is not None}
 
     @classmethod
     def start(cls, positive: Any, classes: Any, class_weight: Any) -> Labels:
         """Return what the parameters and `classes` say of the labels."""
+        if not isinstance(positive, Hashable) or positive != positive:
+            raise ValueError(f"positive={positive!r} is not possible; it must be a label")
+        name = "classes"
         if classes is None and isinstance(class_weight, Mapping):
-            classes = list(class_weight)
+            classes, name = list(class_weight), "class_weight"
         if classes is None:
             return cls(positive)
-        return cls(positive)._with(_distinct(np.asarray(classes)), whole=True)
+        if np.ndim(classes) != 1 or len(classes) == 0:
+            raise ValueError(f"classes={classes!r} is not possible; name the two labels")
+        try:
+            found = _distinct(as_labels(classes, len(classes)))
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        return cls(positive)._with(found, whole=True)
 
     @property
     def classes(self) -> NDArray[Any]:
         """The labels known so far, the negative one first."""
-        return np.array([k for k in (self.negative, self.positive) if k in self.codes])
+        known = [k for k in (self.negative, self.positive) if k in self.codes]
+        try:
+            return np.array(known, dtype=self.dtype)
+        except OverflowError:
+            return np.array(known)
 
     def read(
         self, y: NDArray[Any], visit: NDArray[np.int64] | None = None
@@ -131,10 +162,14 @@ class Labels:
         labels = self
         if len(seen) and (self.negative is None or self.positive is None):
             found = _distinct(seen)
+            if self.positive is not None and len(found) == 2 and self.positive not in found:
+                raise ValueError(f"positive={self.positive!r} is not among the labels {found!r}")
             if len(self.codes.keys() | found) > 2:
                 at = _third(seen, list(self.codes))
                 raise _multiclass(seen[at], at if visit is None else int(visit[at]), self.codes)
             labels = self._with(found)
+        if labels.dtype is None and len(seen):
+            labels = labels._typed(seen.dtype)
         is_positive: NDArray[Any] = seen == labels.positive
         is_known = is_positive | (seen == labels.negative)
         if not np.all(is_known):
@@ -154,16 +189,29 @@ class Labels:
         decoded: NDArray[Any] = classes[positive.astype(np.intp)]
         return decoded
 
+    def _typed(self, dtype: np.dtype[Any]) -> Labels:
+        """Return the labels as y has them: 1 for the True or the 1.0 of a parameter."""
+        if dtype.kind in "USO":
+            kind = "O" if dtype.kind == "O" else None
+            return Labels(self.positive, self.negative, self.by_custom, kind)
+        positive, negative = (_cast(k, dtype) for k in (self.positive, self.negative))
+        return Labels(positive, negative, self.by_custom, dtype.newbyteorder("=").str)
+
     def _with(self, found: list[Any], whole: bool = False) -> Labels:
         new = [k for k in found if k not in self.codes]
-        if len(self.codes) + len(new) > 2:
-            raise _multiclass(new[-1], None, self.codes)
         if whole and self.positive is not None and self.positive not in found:
             raise ValueError(
                 f"positive={self.positive!r} is not among the classes {found!r}; name one of them"
             )
+        if len(self.codes) + len(new) > 2:
+            raise _multiclass(new[-1], None, self.codes)
         if not new:
             return self
+        for known in self.codes:
+            if isinstance(known, str) != isinstance(new[0], str):
+                raise LabelError(
+                    f"labels are of more than one kind: {known!r} and {new[0]!r}; use one kind"
+                )
         if len(new) == 2:
             return Labels(new[1], new[0])
         if self.positive is not None:
@@ -172,7 +220,7 @@ class Labels:
                     f"labels {self.positive!r} and {new[0]!r}: which is positive is not plain; "
                     "say it with positive= or give classes= at the first call"
                 )
-            return Labels(self.positive, new[0])
+            return Labels(self.positive, new[0], dtype=self.dtype)
         label = new[0]
         if label == _POSITIVE_BY_CUSTOM:
             return Labels(label, by_custom=True)

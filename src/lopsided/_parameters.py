@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import numbers
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -19,11 +20,11 @@ def _parameter(default: Any, wanted: str, check: Check) -> Any:
 
 def is_number(value: Any) -> bool:
     """Say whether a value is a finite number."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        return False
     try:
-        if isinstance(value, (str, bytes, bool, np.bool_)) or np.ndim(value):
-            return False
         return math.isfinite(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
         return False
 
 

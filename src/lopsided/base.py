@@ -74,6 +74,14 @@ class OnlineClassifier:
     _made_with: Any = dataclasses.field(init=False, default=None)
     _labels: Labels = dataclasses.field(init=False, default=Labels())
 
+    def __new__(cls, *_args: Any, **params: Any) -> Self:
+        """Say which parameter was probably meant when there is none of that name."""
+        known = [f.name for f in dataclasses.fields(cls) if f.init]
+        for name in params:
+            if name not in known:
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {nearest(name, known)}")
+        return super().__new__(cls)
+
     # Learning ------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -128,7 +136,7 @@ class OnlineClassifier:
             code = self._labels.codes.get(y)
         except TypeError:
             raise ValueError(f"y must be one label, not {y!r}") from None
-        if model is None or code is None or weight != 1.0:
+        if model is None or code is None or type(weight) is not float or weight != 1.0:
             self._learn_carefully(x, y, weight)
         elif isinstance(x, dict):
             with explained():
@@ -323,7 +331,7 @@ class OnlineClassifier:
                 **self._own_options(),
             },
             "scaling": scaling,
-            "fixed": {name: getattr(self, name) for name in _FIXED},
+            "parameters": self.get_params(),
         }
         bits = int(self.hash_bits or 0)
         return _core.Model(made_with["kind"], made_with["options"], bits), made_with
@@ -351,7 +359,7 @@ class OnlineClassifier:
             return
         old, before = self._parked, self._made_with
         model, made_with = self._make(self._labels, before["scaling"])
-        changed = [n for n in _FIXED if made_with["fixed"][n] != before["fixed"][n]]
+        changed = [n for n in _FIXED if made_with["parameters"][n] != before["parameters"][n]]
         if made_with["kind"] != before["kind"]:
             changed.append("covariance")
         if changed:

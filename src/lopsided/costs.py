@@ -51,6 +51,9 @@ class CostSensitiveClassifier(OnlineClassifier):
                     raise ValueError(
                         f"class_weight: the weight of {label!r} is {value!r}; it must be positive"
                     )
+            low, high = sorted(weight.values())
+            if not (np.isfinite(float(high) / float(low)) and float(low) / float(high) > 0):
+                raise ValueError(f"class_weight={dict(weight)!r}: the ratio must be a usual number")
         elif weight is not None and not (isinstance(weight, str) and weight == "balanced"):
             raise ValueError(
                 f"class_weight={weight!r} is not possible; it must be None, 'balanced' or a dict"

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
 from ._labels import Labels
 from .base import OnlineClassifier
 
@@ -102,7 +101,7 @@ def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
 
 def to_bytes(model: OnlineClassifier, run: dict[str, Any] | None = None) -> bytes:
     """Return the file of a model that has learned."""
-    native = model._fitted()
+    native, labels = model._fitted(), model._labels
     state = native.state()
     arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}
     names = native.names
@@ -114,9 +113,8 @@ def to_bytes(model: OnlineClassifier, run: dict[str, Any] | None = None) -> byte
         "format": FORMAT,
         "class": type(model).__name__,
         "parameters": _pack(model.get_params()),
-        "labels": _pack([model._labels.positive, model._labels.negative]),
-        "labels_by_custom": model._labels.by_custom,
-        "made_with": _pack(model._made_with),
+        "labels": _pack([labels.positive, labels.negative, labels.by_custom, labels.dtype]),
+        "made_with": _pack({k: model._made_with[k] for k in ("parameters", "scaling")}),
         "features": native.features,
         "state": {k: _pack(v) for k, v in state.items() if k not in arrays},
         "run": _pack(run),
@@ -140,15 +138,16 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
         model = cls(**_unpack(about["parameters"]))
         names = _names(arrays)
         state = {**{k: _unpack(v) for k, v in about["state"].items()}, **arrays}
-        positive, negative = _unpack(about["labels"])
-        made_with = _unpack(about["made_with"])
-        features = about["features"]
-        _check_sizes(features, arrays, names)
-        native = _core.Model(made_with["kind"], made_with["options"], model.hash_bits or 0)
-        native.restore(features, state, names)
-        labels = Labels(positive, negative, about["labels_by_custom"])
-        if positive is not None and positive == negative:
+        positive, negative, by_custom, dtype = _unpack(about["labels"])
+        labels = Labels(positive, negative, by_custom, dtype)
+        model._check()
+        np.dtype(dtype)
+        if labels.positive is not None and labels.positive == labels.negative:
             raise ValueError("it has one label for both classes")
+        made_with = _unpack(about["made_with"])
+        _check_sizes(about["features"], arrays, names)
+        native, made_with = cls(**made_with["parameters"])._make(labels, made_with["scaling"])
+        native.restore(about["features"], state, names)
         run = _unpack(about["run"])
     except ModelFileError:
         raise
@@ -156,8 +155,8 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
         first = str(error).partition("\n")[0]
         raise ModelFileError(f"its contents do not fit together ({first})") from None
     model._keep(native, labels, made_with)
-    # What was set after the model last learned is in force when it learns again.
-    model._parked, model._model = native, None
+    if model.get_params() != made_with["parameters"]:  # set after the model last learned
+        model._parked, model._model = native, None
     return model, run
 
 
