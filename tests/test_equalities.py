@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import ORACLES, run
-from reference.published import german, prepare_acog
 
 import lopsided
+from reference import ORACLES, run
+from reference.published import german, prepare_acog
 
 by_implementation = pytest.mark.parametrize("implementation", ["oracle", "library"])
 RHO = 3.0

@@ -194,7 +194,7 @@ def oracle_pass(oracle, X, y, as_pass):
         assume(other.oracle.steps == want.oracle.steps)
         assume(np.array_equal(other.scores >= 0, want.scores >= 0))
         for ours, theirs in ((other.scores, want.scores), (other.oracle.w, want.oracle.w)):
-            assume(np.allclose(ours, theirs, rtol=1e-6, atol=1e-6, equal_nan=True))
+            assume(np.allclose(ours, theirs, rtol=1e-7, atol=1e-7, equal_nan=True))
     return want
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from table_rows import rows_of
 
 from lopsided.data.block import BadLines, DataError, Dense
 from lopsided.data.tables import CsvReader, ParquetReader
+from table_rows import rows_of
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import ORACLES, run
-from reference.published import FALSE_NEGATIVE_COST, PREPARE, TABLE, disagreements, german
 
 import lopsided
+from reference import ORACLES, run
+from reference.published import FALSE_NEGATIVE_COST, PREPARE, TABLE, disagreements, german
 
 by_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
 

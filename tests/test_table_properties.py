@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from table_rows import rows_of
 
 from lopsided.data import _csv_text
 from lopsided.data.block import BadLines, DataError
 from lopsided.data.tables import CsvReader
+from table_rows import rows_of
 
 pytest.importorskip("pyarrow")
 

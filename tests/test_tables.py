@@ -11,10 +11,10 @@ import threading
 from unittest import mock
 
 import pytest
-from table_rows import rows_of
 
 from lopsided.data.block import BadLines, DataError, Dense, Sparse
 from lopsided.data.tables import CsvReader, ParquetReader
+from table_rows import rows_of
 
 pytest.importorskip("pyarrow")
 
