@@ -51,19 +51,20 @@ class EventReader {
     if (merging_) start_merging(n);
     PyObject *key, *value;
     Py_ssize_t at = 0;
-    while (PyDict_Next(event.ptr(), &at, &key, &value)) {
+    std::size_t place = 0;
+    for (; PyDict_Next(event.ptr(), &at, &key, &value); ++place) {
       if (!PyUnicode_Check(key))
         throw nb::type_error(("a feature's name must be a string, not " + quoted(key)).c_str());
       if (PyUnicode_Check(value)) {
         add_category(key, value, n);
       } else if (PyFloat_CheckExact(value)) {
-        put(column(key), number(key, value));
+        put(column(key, place), number(key, value));
       } else {  // __float__ may run any code
         const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
         const double v = number(key, value);
         if (static_cast<std::size_t>(PyDict_Size(event.ptr())) != n)
           throw nb::type_error("the event was changed while it was read");
-        put(column(key), v);
+        put(column(key, place), v);
       }
     }
     out.starts.push_back(static_cast<std::int64_t>(out.values.size()));
@@ -104,7 +105,19 @@ class EventReader {
     return static_cast<Index>(hash.value() >> (64 - hash_bits_));
   }
 
-  Index column(PyObject* name) {
+  // Streams repeat themselves: the same name objects at the same places, event after event.
+  Index column(PyObject* name, std::size_t place) {
+    if (place < recalled_.size() && recalled_[place].name.ptr() == name)
+      return recalled_[place].column;
+    const Index j = look_up(name);
+    if (place < most_recalled && (hashed() || j < names_.size())) {  // fresh names may be refused
+      if (place >= recalled_.size()) recalled_.resize(place + 1);
+      recalled_[place] = {nb::borrow(name), j};
+    }
+    return j;
+  }
+
+  Index look_up(PyObject* name) {
     if (hashed()) return column_of(NameHash().add(text(name)));
     Index j = names_.find(name);
     if (j != NameTable::absent) return j;
@@ -128,7 +141,7 @@ class EventReader {
         slot(out_->indices[static_cast<std::size_t>(k)]) = k + 1;
     }
     const nb::object name = nb::steal(PyUnicode_FromFormat("%U=%U", key, value));
-    put(column(name.ptr()), 1);
+    put(look_up(name.ptr()), 1);
   }
 
   void put(Index j, double v) {
@@ -158,7 +171,14 @@ class EventReader {
     return slots_[k];
   }
 
+  struct Recalled {
+    nb::object name;
+    Index column = 0;
+  };
+  static constexpr std::size_t most_recalled = 1024;
+
   const NameTable& names_;
+  std::vector<Recalled> recalled_;  // by place in the dict
   int hash_bits_;
   EventRows* out_ = nullptr;
   Index first_ = 0;  // where the row begins

@@ -1,6 +1,8 @@
 #include "module.hpp"
 
 NB_MODULE(_core, m) {
+  // Models that outlive the interpreter, as in worker processes, are no leak to warn of.
+  nanobind::set_leak_warnings(false);
   m.doc() = "The compiled core of lopsided.";
   lopsided::bind_rows(m);
   lopsided::bind_model(m);

@@ -12,6 +12,28 @@
 
 namespace lopsided::kernels {
 
+namespace plain {
+#include "tiles.inc"
+}
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define LOPSIDED_HAS_AVX2 __builtin_cpu_supports("avx2")
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#include "tiles.inc"
+}
+#pragma GCC pop_options
+#else
+#define LOPSIDED_HAS_AVX2 false
+namespace avx2 = plain;
+#endif
+
+void subtract_multiply(double* tiles, std::size_t rows, const double* x, const double* s,
+                       double* out) {
+  LOPSIDED_HAS_AVX2 ? avx2::subtract_multiply(tiles, rows, x, s, out)
+                    : plain::subtract_multiply(tiles, rows, x, s, out);
+}
+
 LOPSIDED_CLONES double squares(const double* x, Index n) {
   return lanes::sum(n, [=](Index k) { return x[k] * x[k]; });
 }

@@ -73,7 +73,7 @@ bool Prepare::all_below(const SparseRow& row, Index known) {
 template <class Row>
 Row Prepare::finish(Scratch& out, Index n, double outside) const {
   double* z = out.values.data() + offset();
-  double square = kernels::squares(z, n);
+  double square = std::same_as<Row, SparseRow> ? sparse_square(z, n) : kernels::squares(z, n);
   double scale = stretch(square + outside);
   if (intercept) {
     for (Index k = 0; k < n; ++k) z[k] *= scale;

@@ -15,14 +15,12 @@ struct Tally {
   Count events = 0, queries = 0, updates = 0;
 
   void record(double y, double weight, double score) {
-    ++events;
-    if (y > 0) {
-      positives += weight;
-      if (score < 0) false_negatives += weight;
-    } else {
-      negatives += weight;
-      if (score >= 0) false_positives += weight;
-    }
+    ++events;  // without branches: labels and mistakes are what a processor cannot foresee
+    const bool positive = y > 0, called = score >= 0;
+    positives += positive ? weight : 0;
+    negatives += positive ? 0 : weight;
+    false_negatives += positive & !called ? weight : 0;
+    false_positives += !positive & called ? weight : 0;
   }
 };
 

@@ -16,20 +16,17 @@ namespace {
   throw DataError(text.str(), static_cast<std::int64_t>(i));
 }
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double smallest_square = 1e-290;
-
-// The sum of squares. It is finite, and either 0 or far from it, just when the row can be used.
+// The sum of squares, or an error that says what is wrong with the values.
 double checked_square(const double* values, const Index* indices, Index n, Count i) {
-  const double square = kernels::squares(values, n);
-  if (square > smallest_square && square < infinity) return square;
+  const double square = indices ? sparse_square(values, n) : kernels::squares(values, n);
+  if (is_plain_square(square)) return square;
   if (square == 0 && std::all_of(values, values + n, [](double v) { return v == 0; })) return 0;
   for (Index k = 0; k < n; ++k) {
     const std::int64_t column = indices ? indices[k] : k;
     if (std::isnan(values[k])) throw DataError("NaN", static_cast<std::int64_t>(i), column);
     if (std::isinf(values[k])) throw DataError("inf", static_cast<std::int64_t>(i), column);
   }
-  if (square <= smallest_square)
+  if (square < 1)
     throw DataError("values too small: their squares vanish", static_cast<std::int64_t>(i));
   throw DataError("values too large: their squares overflow", static_cast<std::int64_t>(i));
 }
@@ -37,7 +34,11 @@ double checked_square(const double* values, const Index* indices, Index n, Count
 }  // namespace
 
 Rows::Rows(const Csr& csr, Count size, Index columns)
-    : size_(size), columns_(columns), sparse_(true), csr_(csr) {
+    : size_(size),
+      columns_(columns),
+      sparse_(true),
+      plain_(!csr.wide_indices && !csr.single),
+      csr_(csr) {
   Count before = 0;
   for (Count i = 0; i < size; ++i) {
     const auto [first, last] = span(i);
@@ -46,14 +47,6 @@ Rows::Rows(const Csr& csr, Count size, Index columns)
                       static_cast<std::int64_t>(i));
     before = last;
   }
-}
-
-std::pair<Count, Count> Rows::span(Count i) const {
-  const auto pair = [&](const auto* starts) {
-    return std::pair<Count, Count>(static_cast<Count>(starts[i]), static_cast<Count>(starts[i + 1]));
-  };
-  return csr_.wide_starts ? pair(static_cast<const std::int64_t*>(csr_.starts))
-                          : pair(static_cast<const std::int32_t*>(csr_.starts));
 }
 
 template <class Value>
@@ -79,7 +72,7 @@ DenseRow Rows::dense_row(Count i, Scratch& scratch) const {
   return {values, columns_, checked_square(values, nullptr, columns_, i)};
 }
 
-SparseRow Rows::sparse_row(Count i, Scratch& scratch) const {
+SparseRow Rows::careful_sparse_row(Count i, Scratch& scratch) const {
   const auto [first, last] = span(i);
   const auto n = static_cast<Index>(last - first);
   const Index* indices = static_cast<const Index*>(csr_.indices) + first;

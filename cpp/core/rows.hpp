@@ -8,6 +8,15 @@
 
 namespace lopsided {
 
+// Sums of squares that leave room for arithmetic: finite, and far from 0.
+inline bool is_plain_square(double square) {
+  return square > 1e-290 && square < std::numeric_limits<double>::infinity();
+}
+
+inline double sparse_square(const double* values, Index n) {
+  return lanes::quarters(n, [=](Index k) { return values[k] * values[k]; });
+}
+
 struct Scratch {
   std::vector<double> values;
   std::vector<Index> indices;
@@ -47,17 +56,45 @@ class Rows {
   }
 
  private:
-  std::pair<Count, Count> span(Count i) const;
+  std::pair<Count, Count> span(Count i) const {
+    const auto pair = [&](const auto* starts) {
+      return std::pair<Count, Count>(static_cast<Count>(starts[i]),
+                                     static_cast<Count>(starts[i + 1]));
+    };
+    return csr_.wide_starts ? pair(static_cast<const std::int64_t*>(csr_.starts))
+                            : pair(static_cast<const std::int32_t*>(csr_.starts));
+  }
   template <class Value>
   void gather(Count i, Scratch& scratch) const;
   DenseRow dense_row(Count i, Scratch& scratch) const;
   DenseRow scattered(Count i, Scratch& scratch) const;
-  SparseRow sparse_row(Count i, Scratch& scratch) const;
+  SparseRow sparse_row(Count i, Scratch& scratch) const {
+    if (plain_) [[likely]] {
+      const auto [first, last] = span(i);
+      const auto n = static_cast<Index>(last - first);
+      const Index* indices = static_cast<const Index*>(csr_.indices) + first;
+      const double* values = static_cast<const double*>(csr_.values) + first;
+      const double square = sparse_square(values, n);
+      if (is_plain_square(square) && (csr_.trusted || in_order(indices, n))) [[likely]]
+        return {indices, values, n, square};
+    }
+    // Taken apart, so that the row of the fast way lives in registers.
+    const SparseRow row = careful_sparse_row(i, scratch);
+    return {row.indices, row.values, row.size, row.square};
+  }
+  bool in_order(const Index* indices, Index n) const {
+    if (n == 0) return true;
+    int falls = (indices[0] < 0) | (indices[n - 1] >= columns_);
+    for (Index k = 1; k < n; ++k) falls |= indices[k] <= indices[k - 1];
+    return falls == 0;
+  }
+  SparseRow careful_sparse_row(Count i, Scratch& scratch) const;
   SparseRow sorted(const SparseRow& row, Count i, Scratch& scratch) const;
 
   Count size_;
   Index columns_;
   bool sparse_;
+  bool plain_ = false;  // CSR of 32-bit indices and doubles: no row needs a copy
   Dense dense_{};
   Csr csr_{};
 };

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ __all__ = sorted([*_HOME, "bounds", "catalog", "metrics"])
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        from importlib.metadata import version  # slow to import, seldom needed
+
         return version("lopsided")
     if name in _HOME:
         return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

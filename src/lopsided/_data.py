@@ -184,6 +184,8 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
 
 def as_event_row(x: Any) -> NDArray[np.float64]:
     """Return one event given as numbers as a contiguous row."""
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 and x.flags.c_contiguous:
+        return x
     row = unmasked(x, "the event")
     if row.ndim == 1 and len(row) == 0:
         raise ValueError("the event has 0 features")
@@ -244,11 +246,16 @@ def explained(names: Sequence[str] | None = None) -> Iterator[None]:
     try:
         yield
     except _core.RowError as error:
-        fault, row, column = error.args
-        if column >= 0:
-            name = f" ({names[column]!r})" if names and column < len(names) else ""
-            fault = (
-                f"Input X contains {fault} in column {column}{name}: "
-                "fill in, drop or clip such values first"
-            )
-        raise BadRowError(fault, row) from None
+        raise explanation(error, names) from None
+
+
+def explanation(error: Exception, names: Sequence[str] | None) -> BadRowError:
+    """Return a fault of the core as an error that says where it is and what to do."""
+    fault, row, column = error.args
+    if column >= 0:
+        name = f" ({names[column]!r})" if names and column < len(names) else ""
+        fault = (
+            f"Input X contains {fault} in column {column}{name}: "
+            "fill in, drop or clip such values first"
+        )
+    return BadRowError(fault, row)

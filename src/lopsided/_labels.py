@@ -72,8 +72,9 @@ def _distinct(y: NDArray[Any]) -> list[Any]:
     """Return the labels that occur, sorted; more than three are cut."""
     if y.dtype.kind in "biuf":
         low, high = y.min(), y.max()
-        rest = y[(y != low) & (y != high)]
-        return sorted({*(v.item() for v in (low, high)), *(v.item() for v in rest[:1])})
+        among = (y == low) | (y == high)
+        rest = [] if among.all() else [y[np.argmin(among)]]
+        return sorted({v.item() for v in (low, high, *rest)})
     found: dict[Any, None] = {}
     for label in y.tolist():
         if label not in found:
@@ -175,7 +176,7 @@ class Labels:
         if not np.all(is_known):
             at = int(np.argmin(is_known))
             raise _multiclass(seen[at], at if visit is None else int(visit[at]), labels.codes)
-        codes = np.where(is_positive, np.int8(1), np.int8(-1))
+        codes = 2 * np.asarray(is_positive, dtype=bool).view(np.int8) - np.int8(1)
         if visit is not None:
             codes, some = np.zeros(len(y), np.int8), codes
             codes[visit] = some

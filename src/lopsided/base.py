@@ -14,7 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._columns import check_columns, check_event_length
-from ._data import Batch, as_batch, as_event_row, as_order, as_weights, explained, is_events
+from ._data import (
+    Batch,
+    as_batch,
+    as_event_row,
+    as_order,
+    as_weights,
+    explained,
+    explanation,
+    is_events,
+)
 from ._labels import Labels, as_labels
 from ._parameters import check_parameters, choice, integer, is_number, nearest, switch
 from ._sklearn import binary_classifier_tags, not_fitted
@@ -165,8 +174,10 @@ class OnlineClassifier:
         if isinstance(x, dict):
             with explained():
                 return model.score_event(x)
-        with explained(model.names):
+        try:  # a context manager would take as long as the score
             return model.score_row(self._event_row(x, model, learning=False))
+        except _core.RowError as error:
+            raise explanation(error, model.names) from None
 
     def predict_one(self, x: Any) -> Any:
         """Return the label predicted for one event."""
@@ -485,8 +496,10 @@ class OnlineClassifier:
         if self.hash_bits is not None:
             raise ValueError("hash_bits is for dict events: this event already has columns")
         row = self._event_row(x, model, learning=True)
-        with explained(model.names):
+        try:
             model.learn_row(row, code, weight)
+        except _core.RowError as error:
+            raise explanation(error, model.names) from None
 
     def _event_row(self, x: Any, model: _core.Model, learning: bool) -> NDArray[np.float64]:
         row = as_event_row(x)

@@ -90,7 +90,8 @@ class CostSensitiveClassifier(OnlineClassifier):
             return None
         positive = codes > 0
         if weights is None:
-            positives, negatives = float(positive.sum()), float((~positive).sum())
+            positives = float(np.count_nonzero(positive))
+            negatives = len(codes) - positives
         else:
             positives, negatives = float(weights[positive].sum()), float(weights[~positive].sum())
         if positives == 0 or negatives == 0:

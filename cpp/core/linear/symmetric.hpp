@@ -2,7 +2,7 @@
 // tiles after row of tiles, so that new features are appended and nothing moves.
 #pragma once
 
-#include "../base.hpp"
+#include "../kernels.hpp"
 
 namespace lopsided {
 
@@ -30,35 +30,8 @@ class Symmetric {
 
   // this -= s s', then out = this * x, in one pass. All three have padded() entries, zero beyond
   // size(). The product s_i s_j is the same bits both ways: the matrix stays symmetric.
-  void multiply(const double* __restrict x, const double* __restrict s, double* __restrict out) {
-    double* __restrict tile = tiles_.data();
-    for (std::size_t i = 0; i < rows_; ++i) {
-      double sums[side][side] = {};
-      const double* xi = x + i * side;
-      const double* si = s + i * side;
-      for (std::size_t j = 0; j < i; ++j, tile += area) {
-        const double* xj = x + j * side;
-        const double* sj = s + j * side;
-        double below[side] = {};
-        for (std::size_t r = 0; r < side; ++r)
-          for (std::size_t k = 0; k < side; ++k) {
-            const double t = tile[r * side + k] - si[r] * sj[k];
-            tile[r * side + k] = t;
-            sums[r][k] += t * xj[k];
-            below[k] += t * xi[r];
-          }
-        for (std::size_t k = 0; k < side; ++k) out[j * side + k] += below[k];
-      }
-      for (std::size_t r = 0; r < side; ++r)
-        for (std::size_t k = 0; k < side; ++k) {
-          const double t = tile[r * side + k] - si[r] * si[k];
-          tile[r * side + k] = t;
-          sums[r][k] += t * xi[k];
-        }
-      tile += area;
-      for (std::size_t r = 0; r < side; ++r)
-        out[i * side + r] = (sums[r][0] + sums[r][2]) + (sums[r][1] + sums[r][3]);
-    }
+  void multiply(const double* x, const double* s, double* out) {
+    kernels::subtract_multiply(tiles_.data(), rows_, x, s, out);
   }
 
   void subtract(const double* s) {
