@@ -1,0 +1,38 @@
+"""What the documents say is so."""
+
+from pathlib import Path
+
+import lopsided
+from lopsided.catalog import CATALOG
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_readme_lists_the_learners_of_the_catalog():
+    text = (ROOT / "README.md").read_text()
+    rows = [f"| {e.name} | {e.purpose} | {e.paper} |" for e in CATALOG]
+    assert "\n".join(rows) in text
+
+
+def test_ci_runs_the_commands_of_the_readme():
+    commands = [
+        line.split("#")[0].strip()
+        for line in (ROOT / "README.md").read_text().splitlines()
+        if line.startswith("pip install .") or line.startswith('pip install ".[test]"')
+    ]
+    script = (ROOT / ".ci" / "run").read_text()
+    assert len(commands) == 2
+    assert all(command in script for command in commands)
+
+
+def test_every_public_name_is_there_and_described():
+    for name in lopsided.__all__:
+        assert getattr(lopsided, name).__doc__
+    assert set(lopsided.__all__) <= set(dir(lopsided))
+
+
+def test_every_parameter_is_described():
+    for entry in CATALOG:
+        documents = " ".join(c.__doc__ or "" for c in entry.cls.__mro__)
+        for parameter in entry.cls().get_params():
+            assert f" {parameter} :" in documents or f" {parameter}," in documents, parameter
