@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import lopsided
 import numpy as np
 from numpy.typing import NDArray
+
+import lopsided
 
 from . import data, peers
 from .harness import Contender, Group
@@ -19,7 +20,7 @@ RATE = 1e-9  # so small that every row is within the margin: every row is a step
 def groups(quick: bool) -> Iterator[Group]:
     for features in (50, 100, 300, 1000):
         work = 1_000_000 if quick else 10_000_000
-        yield _group(features, rows=max(20, min(20_000, 5 * work // features**2)))
+        yield _group(features, rows=max(200, min(20_000, 5 * work // features**2)))
 
 
 def _group(features: int, rows: int) -> Group:

@@ -1,9 +1,9 @@
 """Timing on a machine that others use too.
 
-Contenders take turns (ours, peer, ours, peer, ...), so that a slow spell hits all of them. Before and
-after each turn a sentinel, a piece of work that never changes, is timed; and a turn in which the
-processor was given to somebody else takes more wall time than processor time. Turns disturbed in
-either way are discarded, and how much disturbance there was is reported.
+Contenders take turns (ours, peer, ours, peer, ...), so that a slow spell hits all of them. Before
+and after each turn a sentinel, a piece of work that never changes, is timed; and a turn in which
+the processor was given to somebody else takes more wall time than processor time. Turns disturbed
+in either way are discarded, and how much disturbance there was is reported.
 """
 
 from __future__ import annotations
@@ -71,13 +71,25 @@ class Result:
     def median(self, name: str) -> float:
         return statistics.median(self.kept(name))
 
-    def ratio(self, name: str, of: Callable[[Result, str], float] | None = None) -> float | None:
-        """How many times better than the baseline."""
+    def trusted(self, name: str) -> bool:
+        """Say whether the ratio to the baseline is one of undisturbed turns on both sides."""
+        both = (name, self.group.baseline)
+        return all(sum(turn.calm for turn in self.turns[n]) >= 2 for n in both if n is not None)
+
+    def ratio(self, name: str) -> float | None:
+        """Return how many times better than the baseline it is.
+
+        Bests are compared only if both sides had undisturbed turns: the lucky turn of one against
+        the unlucky turns of the other says nothing. Otherwise it is the median over the rounds of
+        the ratio within a round, where both were disturbed alike.
+        """
         base = self.group.baseline
         if base is None or base not in self.turns:
             return None
-        of = of or Result.best
-        return of(self, base) / of(self, name)
+        if self.trusted(name):
+            return self.best(base) / self.best(name)
+        pairs = zip(self.turns[base], self.turns[name], strict=True)
+        return statistics.median(theirs.value / own.value for theirs, own in pairs)
 
 
 class Sentinel:
@@ -100,7 +112,7 @@ class Sentinel:
 
 
 def measure(group: Group, rounds: int, sentinel: Sentinel) -> Result:
-    """Let the contenders take turns until each has had `rounds` undisturbed ones, or patience ends."""
+    """Let contenders take turns until each has had `rounds` undisturbed ones, or patience ends."""
     for contender in group.contenders:  # caches, lazy imports, first allocations
         contender.run()
     turns: dict[str, list[Turn]] = {c.name: [] for c in group.contenders}

@@ -30,10 +30,12 @@ def text(result: Result) -> str:
     for c in group.contenders:
         best, median = (_number(result, v) for v in (result.best(c.name), result.median(c.name)))
         line = f"  {c.name:>{width}} {best:>8} {median:>8}"
-        ratio, middle = result.ratio(c.name), result.ratio(c.name, Result.median)
-        if ratio is not None and middle is not None and c.name != group.baseline:
-            line += f"   {ratio:.2f} (of medians {middle:.2f})"
-            if c.goal:
+        ratio = result.ratio(c.name)
+        if ratio is not None and c.name != group.baseline:
+            line += f"   {_ratio(result, c.name)}"
+            if c.goal and not result.trusted(c.name):
+                line += f"   goal {c.goal:g}: undecided, too much disturbance"
+            elif c.goal:
                 line += f"   goal {c.goal:g}: {'reached' if ratio >= c.goal else 'MISSED'}"
         lines.append(line)
     lines.append(f"  {_disturbance(result)}{group.note and '; ' + group.note}")
@@ -46,17 +48,17 @@ def markdown(results: Iterable[Result]) -> str:
         group = result.group
         title = group.title
         for c in group.contenders:
-            ratio = result.ratio(c.name)
-            shown = "" if ratio is None else f"{_short(ratio)} ×"
-            name = f"**{c.name}**" if c.ours else c.name
-            lines.append(
-                f"| {title} | {name} | {_number(result, result.best(c.name))} {group.unit} | {shown} |"
-            )
+            shown = "" if result.ratio(c.name) is None else f"{_ratio(result, c.name)} ×"
+            name = c.name.replace("|", "\\|")
+            name = f"**{name}**" if c.ours else name
+            best = f"{_number(result, result.best(c.name))} {group.unit}"
+            lines.append(f"| {title} | {name} | {best} | {shown} |")
             title = ""
     lines.append("")
     lines.append(
-        f"Best of several rounds in one run, one thread, {_processor()}. A ratio of 2 × is twice as "
-        "fast, or half the memory, as the peer with 1 ×. Run it yourself: `python -m benchmarks`."
+        f"Best of several rounds in one run, one thread, {_processor()}. A ratio of 2 × is twice "
+        "as fast, or half the memory, as the peer with 1 ×; ≈ where other programs disturbed the "
+        "measurement. Run it yourself: `python -m benchmarks`."
     )
     return "\n".join(lines)
 
@@ -76,6 +78,7 @@ def json(versions: dict[str, str | None], results: Iterable[Result]) -> str:
                     "best": r.best(c.name) * UNITS[r.group.unit],
                     "median": r.median(c.name) * UNITS[r.group.unit],
                     "ratio": r.ratio(c.name),
+                    "trusted": r.group.baseline in r.turns and r.trusted(c.name),
                     "values": [t.value * UNITS[r.group.unit] for t in r.turns[c.name]],
                     "disturbance": [t.disturbance for t in r.turns[c.name]],
                 }
@@ -97,6 +100,12 @@ def _disturbance(result: Result) -> str:
     if weak:
         said += f"; none for {', '.join(weak)}: repeat this in a quieter minute"
     return said
+
+
+def _ratio(result: Result, name: str) -> str:
+    ratio = result.ratio(name)
+    assert ratio is not None
+    return ("" if result.trusted(name) else "≈ ") + _short(ratio)
 
 
 def _number(result: Result, value: float) -> str:

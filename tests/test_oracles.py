@@ -65,7 +65,8 @@ def without_idle_options(options):
 
 OPTIONS = {
     "Perceptron": {},
-    "ROMMA": {"aggressive": switches, "eps": st.sampled_from([0.0, 1e-12, 1e-3])},
+    # A step along rows nearly parallel to w magnifies rounding without bound: eps skips it.
+    "ROMMA": {"aggressive": switches, "eps": st.sampled_from([1e-3, 1e-2])},
     "PassiveAggressive": {"variant": st.sampled_from(["PA", "PA-I", "PA-II"]), "C": rates},
     "PAUM": {
         "learning_rate": rates,
@@ -184,6 +185,10 @@ def shaky(oracle, noise):
     return oracle
 
 
+def few(X):
+    return X[:3].astype(float)
+
+
 def oracle_pass(oracle, X, y, as_pass):
     """One pass of an oracle over a stream in which no comparison hangs on rounding.
 
@@ -193,7 +198,11 @@ def oracle_pass(oracle, X, y, as_pass):
     for other in others:
         assume(other.oracle.steps == want.oracle.steps)
         assume(np.array_equal(other.scores >= 0, want.scores >= 0))
-        for ours, theirs in ((other.scores, want.scores), (other.oracle.w, want.oracle.w)):
+        for ours, theirs in (
+            (other.scores, want.scores),
+            (other.oracle.w, want.oracle.w),
+            (other.decision(few(X)), want.decision(few(X))),
+        ):
             assume(np.allclose(ours, theirs, rtol=1e-7, atol=1e-7, equal_nan=True))
     return want
 
@@ -264,7 +273,7 @@ def test_library_equals_its_oracle(name, data):
     )
     agree(model, progress, want)
     ours = model.decision_function(csr(X[:3]) if sparse else X[:3])
-    np.testing.assert_allclose(ours, want.decision(X[:3].astype(float)), **TOLERANCE)
+    np.testing.assert_allclose(ours, want.decision(few(X)), **TOLERANCE)
 
 
 RATE_1 = {"learning_rate": 1.0}

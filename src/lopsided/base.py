@@ -148,8 +148,10 @@ class OnlineClassifier:
         if model is None or code is None or type(weight) is not float or weight != 1.0:
             self._learn_carefully(x, y, weight)
         elif isinstance(x, dict):
-            with explained():
+            try:  # a context manager would take as long as the step
                 model.learn_event(x, code, 1.0)
+            except _core.RowError as error:
+                raise explanation(error, model.names) from None
         else:
             self._learn_row(model, x, code, 1.0)
         return self
@@ -171,10 +173,9 @@ class OnlineClassifier:
     def score_one(self, x: Any) -> float:
         """Return the score of one event: what it would get if it came next."""
         model = self._model or self._fitted()
-        if isinstance(x, dict):
-            with explained():
+        try:
+            if isinstance(x, dict):
                 return model.score_event(x)
-        try:  # a context manager would take as long as the score
             return model.score_row(self._event_row(x, model, learning=False))
         except _core.RowError as error:
             raise explanation(error, model.names) from None
