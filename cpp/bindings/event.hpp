@@ -34,6 +34,11 @@ struct EventRows {
   }
 };
 
+// The column of a hashed name among 2 ** bits.
+inline Index hashed_column(const NameHash& hash, int bits) {
+  return static_cast<Index>(hash.value() >> (64 - bits));
+}
+
 class EventReader {
  public:
   // 0 bits: names are kept in the table.
@@ -101,9 +106,7 @@ class EventReader {
     return v;
   }
 
-  Index column_of(const NameHash& hash) const {
-    return static_cast<Index>(hash.value() >> (64 - hash_bits_));
-  }
+  Index column_of(const NameHash& hash) const { return hashed_column(hash, hash_bits_); }
 
   // Streams repeat themselves: the same name objects at the same places, event after event.
   Index column(PyObject* name, std::size_t place) {

@@ -1,6 +1,7 @@
 // The model of the core as a Python object. Batches run without the interpreter lock; a lock of its
 // own keeps threads apart.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
 
 #include <chrono>
 #include <mutex>
@@ -214,6 +215,9 @@ class PyModel {
 }  // namespace
 
 void bind_model(nb::module_& m) {
+  m.def("hash_name",
+        [](std::string_view name, int bits) { return hashed_column(NameHash().add(name), bits); },
+        nb::arg("name"), nb::arg("bits"), "The column of a hashed name.");
   nb::class_<PyModel>(m, "Model", "A learner with its scaling, costs and counts.")
       .def(nb::init<const std::string&, const nb::dict&, int>(), nb::arg("kind"), nb::arg("options"),
            nb::arg("hash_bits") = 0)

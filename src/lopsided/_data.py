@@ -25,6 +25,7 @@ class Batch(NamedTuple):
     names: list[str] | None
     form: str
     open: bool = False
+    hashed: bool = False
 
 
 def is_events(X: Any) -> bool:
@@ -37,8 +38,9 @@ def as_batch(X: Any, known: int = 0) -> Batch:
     if isinstance(X, _core.LibsvmBlock):
         return Batch(X.rows(known), None, "sparse", open=True)
     if hasattr(X, "tocsr") or (hasattr(X, "indptr") and hasattr(X, "indices")):
-        names = getattr(X, "names", None)
-        return Batch(_csr_rows(X), names, "event" if names else "sparse", open=bool(names))
+        names, hashed = getattr(X, "names", None), bool(getattr(X, "hashed", False))
+        by_name = bool(names) or hashed
+        return Batch(_csr_rows(X), names, "event" if by_name else "sparse", by_name, hashed)
     if isinstance(X, dict):
         raise ValueError("X is a dict: one event goes to learn_one or score_one")
     names = None

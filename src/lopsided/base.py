@@ -397,10 +397,10 @@ class OnlineClassifier:
         """Learn from a batch, all of it or nothing."""
         self._check()
         events = is_events(X)
-        if self.hash_bits is not None and not events:
-            raise ValueError("hash_bits is for events given as dicts: X already has columns")
         known = 0 if fresh else self._features()
         batch = None if events else as_batch(X, known)
+        if self.hash_bits is not None and batch is not None and not batch.hashed:
+            raise ValueError("hash_bits is for events given as dicts: X already has columns")
         size = len(X) if batch is None else batch.rows.size
         array = as_labels(y, size)
         visit = as_order(order, size)

@@ -52,6 +52,7 @@ def reader_from(
         model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None
     )
     given["classes"] = model.classes_.tolist() if fitted else ()
+    given["hash_bits"] = model.hash_bits
     given["bad"] = BadLines(options.pop("skip_bad"))
     form = options.pop("form")
     if _is_file(data):

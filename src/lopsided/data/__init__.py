@@ -46,6 +46,7 @@ def open_reader(
     bad: BadLines | None = None,
     names: list[str] | None = None,
     classes: Sequence[Any] = (),
+    hash_bits: int | None = None,
     **options: Any,
 ) -> Any:
     """Open a file, "-" or a pipe as a stream of blocks.
@@ -64,6 +65,8 @@ def open_reader(
         Names that a model already has.
     classes : sequence, optional
         Labels that a model already has.
+    hash_bits : int, optional
+        Hash the names of columns, for a model that does.
     **options
         Of the reader; one it does not have is an error.
     """
@@ -79,6 +82,8 @@ def open_reader(
             raise ValueError(f"{option} says nothing to the {form} reader: leave it out")
     if "names" in known:
         options["names"] = names
+    if "hash_bits" in known:
+        options["hash_bits"] = hash_bits
     if "classes" in known:
         options["classes"] = list(classes)
     if path.endswith(".tsv") and "delimiter" in known:

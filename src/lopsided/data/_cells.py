@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ._classes import Classes
 from ._columns import Columns
 from .block import BadLines, Block, DataError, Dense, Sparse
@@ -83,6 +84,7 @@ class Encoder:
         missing: str,
         bad: BadLines,
         known: Sequence[str],
+        hash_bits: int | None = None,
         classes: Classes,
         unit: str,
     ) -> None:
@@ -94,9 +96,10 @@ class Encoder:
         self._classes = classes
         self.names = list(known)
         self._place = {name: i for i, name in enumerate(known)}
+        self._hash_bits = hash_bits
         numeric = [columns.names[at] for at in self.numeric]
         self._add(numeric)
-        self._places = np.array([self._place[name] for name in numeric], dtype=np.int32)
+        self._places = np.array([self._column(name) for name in numeric], dtype=np.int32)
         self.dropped = 0
 
     def block(self, cells: Cells) -> Block | None:
@@ -105,7 +108,8 @@ class Encoder:
         if not len(cells.lines):
             return None
         y = None if cells.label is None else self._labels(cells.label)
-        X = self._sparse(cells) if self.categorical else self._dense(cells)
+        sparse = self.categorical or self._hash_bits is not None
+        X = self._sparse(cells) if sparse else self._dense(cells)
         return Block(X, y, cells.weight, cells.lines, self._columns.file)
 
     # Checks --------------------------------------------------------------------------------------
@@ -204,6 +208,9 @@ class Encoder:
             data[:, order[at]] = text.codes >= 0
         there = data != 0
         indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
+        if self._hash_bits is not None:
+            shape = (rows, 1 << self._hash_bits)
+            return Sparse(indptr, indices[there], data[there], shape, hashed=True)
         shape = (rows, len(self.names))
         return Sparse(indptr, indices[there], data[there], shape, self.names)
 
@@ -221,11 +228,18 @@ class Encoder:
         self._add([name for _, _, name in sorted(new)])
         places = [np.zeros(len(text.values) + 1, dtype=np.int32) for text in texts]
         for place, named in zip(places, features, strict=True):
-            place[list(named)] = [self._place[name] for name in named.values()]
+            place[list(named)] = [self._column(name) for name in named.values()]
         return places
+
+    def _column(self, name: str) -> int:
+        if self._hash_bits is not None:
+            return _core.hash_name(name, self._hash_bits)
+        return self._place[name]
 
     def _add(self, names: list[str]) -> None:
         """Give new names their columns behind the others; blocks handed out keep their list."""
+        if self._hash_bits is not None:
+            return
         new = [name for name in names if name not in self._place]
         if new:
             self._place.update((name, len(self.names) + i) for i, name in enumerate(new))

@@ -47,6 +47,7 @@ class TableReader:
         *,
         missing: Missing,
         names: Sequence[str] | None,
+        hash_bits: int | None,
         classes: Classes,
         labelled: bool,
         bad: BadLines | None,
@@ -56,6 +57,7 @@ class TableReader:
         self.bad = BadLines() if bad is None else bad
         self._missing, self._classes = missing, classes
         self._known = [] if names is None else list(names)
+        self._hash_bits = hash_bits
         self._labelled, self._block_rows = labelled, block_rows
         self._used = False
 
@@ -98,6 +100,7 @@ class TableReader:
             missing=self._missing,
             bad=self.bad,
             known=self._known,
+            hash_bits=self._hash_bits,
             classes=self._classes,
             unit=self._unit,
         )

@@ -67,13 +67,14 @@ class Dense:
 
 @dataclasses.dataclass
 class Sparse:
-    """Rows in CSR form; with names the columns are named features."""
+    """Rows in CSR form; with names the columns are named features, hashed ones hashes of names."""
 
     indptr: NDArray[Any]
     indices: NDArray[Any]
     data: NDArray[Any]
     shape: tuple[int, int]
     names: list[str] | None = None
+    hashed: bool = False
 
 
 @dataclasses.dataclass

@@ -43,6 +43,7 @@ class ParquetReader(TableReader):
         categorical: Sequence[Which] = (),
         missing: Missing = "error",
         names: Sequence[str] | None = None,
+        hash_bits: int | None = None,
         classes: Sequence[Any] | None = (),
         labelled: bool = True,
         bad: BadLines | None = None,
@@ -51,6 +52,7 @@ class ParquetReader(TableReader):
         super().__init__(
             missing=missing,
             names=names,
+            hash_bits=hash_bits,
             classes=Classes(classes, written=False),
             labelled=labelled,
             bad=bad,

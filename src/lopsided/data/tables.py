@@ -58,6 +58,8 @@ class CsvReader(TableReader):
         Whether the first row has the names of the columns. Else they are c0, c1, ...
     names : sequence of str, optional
         Features that a model has already: they keep their places, new ones come behind.
+    hash_bits : int, optional
+        Hash the names of features into 2 ** hash_bits columns instead of keeping them.
     classes : sequence, optional
         Labels that a model has already. By default the first two found; a third is a bad row.
         None: any number of labels.
@@ -81,6 +83,7 @@ class CsvReader(TableReader):
         delimiter: str = ",",
         header: bool = True,
         names: Sequence[str] | None = None,
+        hash_bits: int | None = None,
         classes: Sequence[Any] | None = (),
         labelled: bool = True,
         bad: BadLines | None = None,
@@ -89,6 +92,7 @@ class CsvReader(TableReader):
         super().__init__(
             missing=missing,
             names=names,
+            hash_bits=hash_bits,
             classes=Classes(classes),
             labelled=labelled,
             bad=bad,
