@@ -10,6 +10,18 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
+// How many of 16 bytes come before the first that is not above a blank.
+int front_word(const char* p) {
+  std::uint64_t w;
+  std::memcpy(&w, p, 8);
+  const std::uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
+  std::uint64_t low = (w - ones * '!') & ~w & high;
+  if (low != 0) return std::countr_zero(low) / 8;
+  std::memcpy(&w, p + 8, 8);
+  low = (w - ones * '!') & ~w & high;
+  return low == 0 ? 16 : 8 + std::countr_zero(low) / 8;
+}
+
 class Parser {
  public:
   Parser(std::string_view text, std::int64_t first_line, const LibsvmOptions& options)
@@ -52,15 +64,9 @@ class Parser {
     std::int64_t largest = -1;
     bool sorted = true;
     for (skip_blanks(p); !at_end(p); skip_blanks(p)) {
-      const char* const pair = p;
       std::int64_t index = 0;
-      if (!read_index(p, index)) return false;
-      double value;
-      const char* const number = p;
-      p = read_number(p, end_, value);
-      if (p == number) return fault(number, "a number after the colon");
-      if (!std::isfinite(value)) return fault(number, "a finite number");
-      if (!at_end(p) && !is_blank(*p)) return fault(pair, "index:value");
+      double value = 0;
+      if (!read_usual_pair(p, index, value) && !read_pair(p, index, value)) return false;
       sorted &= index > largest;
       largest = std::max(largest, index);
       block_.indices[stored_] = static_cast<Index>(index);
@@ -93,6 +99,48 @@ class Parser {
     return true;
   }
 
+  // Pairs such as 12345:-0.123456 and 7:1, without a question too many. False leaves p where it is:
+  // any other pair, and the last ones of the text, are for read_pair, which gives the same bits.
+  bool read_usual_pair(const char*& p, std::int64_t& index, double& value) const {
+    if (end_ - p < 32) return false;
+    const int word = front_word(p);
+    if (word == 16) return false;
+    std::uint64_t digits = 0, fraction = 0;
+    const int length = front_digits(p, digits);
+    if (length == 0 || length == 8 || p[length] != ':') return false;
+    const char* q = p + length + 1;
+    const bool negative = *q == '-';
+    q += negative;
+    if (!is_digit(*q)) return false;
+    const auto whole = static_cast<std::uint64_t>(*q++ - '0');
+    double size = static_cast<double>(whole);
+    if (*q == '.') {
+      const int places = front_digits(++q, fraction);
+      if (places == 0 || places == 8) return false;
+      // Both exact, so one rounding.
+      size = static_cast<double>(whole * whole_powers_of_ten[places] + fraction) /
+             powers_of_ten[places];
+      q += places;
+    }
+    if (q - p != word || (!is_blank(*q) && *q != '\n')) return false;
+    index = static_cast<std::int64_t>(digits) - options_.base;
+    if (index < 0 || index >= options_.max_features) return false;
+    value = negative ? -size : size;
+    p += word;
+    return true;
+  }
+
+  bool read_pair(const char*& p, std::int64_t& index, double& value) {
+    const char* const pair = p;
+    if (!read_index(p, index)) return false;
+    const char* const number = p;
+    p = read_number(p, end_, value);
+    if (p == number) return fault(number, "a number after the colon");
+    if (!std::isfinite(value)) return fault(number, "a finite number");
+    if (!at_end(p) && !is_blank(*p)) return fault(pair, "index:value");
+    return true;
+  }
+
   bool read_index(const char*& p, std::int64_t& index) {
     const char* const start = p;
     std::uint64_t digits = 0;
@@ -118,12 +166,26 @@ class Parser {
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       if (k > 0 && pairs[k].first == pairs[k - 1].first) {
         const auto index = std::to_string(pairs[k].first + options_.base);
-        return fault(line_, "each index once, but " + index + " stands twice");
+        return fault(second(pairs[k].first), "each index once, but " + index + " stands twice");
       }
       block_.indices[first + static_cast<std::int64_t>(k)] = pairs[k].first;
       block_.values[first + static_cast<std::int64_t>(k)] = pairs[k].second;
     }
     return true;
+  }
+
+  // Where the pair stands that is the second with this index in its line.
+  const char* second(Index index) const {
+    const char* p = line_;
+    for (int found = 0;;) {
+      skip_blanks(p);
+      const char* const word = p;
+      std::uint64_t digits = 0;
+      p = read_digits(p, end_, digits);
+      const bool same = *p == ':' && static_cast<std::int64_t>(digits) - options_.base == index;
+      if (same && ++found == 2) return word;
+      while (!is_blank(*p)) ++p;  // the second one is still to come
+    }
   }
 
   std::string limit() const {

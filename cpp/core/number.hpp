@@ -4,9 +4,8 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <string>
+#include <limits>
 
 namespace lopsided {
 
@@ -78,7 +77,7 @@ inline const char* read_digits(const char* p, const char* end, std::uint64_t& va
     int power = 0;
     const char* const first = q;
     for (; q < end && is_digit(*q); ++q)
-      if (power < 100000) power = power * 10 + (*q - '0');
+      if (power < 100'000'000) power = power * 10 + (*q - '0');
     if (q > first) {
       exponent += down ? -power : power;
       p = q;
@@ -92,8 +91,13 @@ inline const char* read_digits(const char* p, const char* end, std::uint64_t& va
     out = negative ? -value : value;
     return p;
   }
-  if (std::from_chars(digits, p, out).ec == std::errc::result_out_of_range)
-    out = std::strtod(std::string(digits, p).c_str(), nullptr);
+  if (std::from_chars(digits, p, out).ec == std::errc::result_out_of_range) {
+    // So far out that the place of the first digit decides. Not by strtod: what it takes for the
+    // decimal point depends on the locale.
+    std::ptrdiff_t zeros = 0;
+    for (const char* q = digits; *q == '0' || *q == '.'; ++q) zeros += *q == '0';
+    out = count - zeros + exponent > 0 ? std::numeric_limits<double>::infinity() : 0.0;
+  }
   if (negative) out = -out;
   return p;
 }

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import select
-
 from .files import ByteStream
 
 
 def read_some(stream: ByteStream, size: int) -> bytes:
     """Return up to `size` bytes, none at the end; of a pipe what it holds now, at least one."""
     first = stream.read(size) or b""
-    raw = getattr(stream, "_raw", None)
-    if not first or len(first) >= size or raw is None or stream.size is not None:
+    if not first or len(first) >= size or stream.size is not None:
         return first
     parts, length = [first], len(first)
-    while length < size and select.select([raw], [], [], 0)[0]:
+    while length < size and stream.waiting():
         more = stream.read(size - length) or b""
         if not more:
             break

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import select
 import stat
 import sys
 from collections.abc import Callable
@@ -14,6 +15,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from .block import DataError
+
+_PATIENCE = 100  # milliseconds between looks at whether anybody still wants the bytes of a pipe
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Nobody wants the bytes of a pipe any more."""
 
 
 class _ZstdFile:
@@ -68,6 +75,9 @@ class ByteStream(io.RawIOBase):
             info = os.fstat(self._raw.fileno())
             if stat.S_ISREG(info.st_mode):
                 self.size = info.st_size
+        self._abandoned = False
+        self._arrivals = select.poll()
+        self._arrivals.register(self._raw, select.POLLIN)
         self._taken = 0
         counted = cast(BinaryIO, io.BufferedReader(_Counted(self), 1 << 18))
         ending = os.path.splitext(path)[1]
@@ -83,6 +93,8 @@ class ByteStream(io.RawIOBase):
     @staticmethod
     def _open(path: str) -> io.FileIO:
         if path == "-":
+            if sys.stdin is None:
+                raise DataError("standard input", expected="it is closed; name a file")
             return io.FileIO(sys.stdin.fileno(), closefd=False)
         if Path(path).is_dir():
             raise DataError(path, expected="this is a folder; name a file in it")
@@ -110,7 +122,7 @@ class ByteStream(io.RawIOBase):
             data = self._stream.read(len(buffer))
             buffer[: len(data)] = data
             return len(data)
-        except DataError:
+        except (DataError, Interrupted):
             raise
         except Exception as error:  # each kind of compression has errors of its own
             if isinstance(error, MemoryError):
@@ -119,6 +131,22 @@ class ByteStream(io.RawIOBase):
             raise DataError(
                 self.name, expected=f"reading failed near byte {self._taken}: {reason}"
             ) from None
+
+    def waiting(self) -> bool:
+        """Say whether bytes, or the end, can be read at once."""
+        return bool(self._arrivals.poll(0))
+
+    def abandon(self) -> None:
+        """Raise Interrupted in whatever waits for a pipe to give more."""
+        self._abandoned = True
+
+    def _take(self, buffer: Any) -> int:
+        while not self._arrivals.poll(_PATIENCE):
+            if self._abandoned:
+                raise Interrupted
+        taken = self._raw.readinto(buffer) or 0
+        self._taken += taken
+        return taken
 
     def close(self) -> None:
         """Close the file."""
@@ -135,9 +163,7 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        taken = self._owner._raw.readinto(buffer) or 0
-        self._owner._taken += taken
-        return taken
+        return self._owner._take(buffer)
 
 
 def open_bytes(path: str) -> ByteStream:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from itertools import cycle
 
 from .. import _core
 from .block import BadLines, Block, DataError
 from .files import ByteStream, open_bytes
 
 MAX_FEATURES = 50_000_000
-_PIECE = 1 << 21  # bytes of text a block
+_PIECE = 1 << 20  # bytes of text a block
+_PARSERS = 2  # threads that parse
+_AHEAD = 4  # pieces that are read, parsed or ready while one is learned from
 
 
 class LibsvmReader:
@@ -50,66 +55,75 @@ class LibsvmReader:
         self._piece = piece
 
     def __iter__(self) -> Iterator[Block]:
-        """Yield blocks; the next one is read and parsed while this one is used."""
-        with ThreadPoolExecutor(1) as ahead:
-            pieces = self._parsed()
-            coming: Future[_core.LibsvmBlock | None] = ahead.submit(next, pieces, None)
-            rows = 0
-            while (parsed := coming.result()) is not None:
-                coming = ahead.submit(next, pieces, None)
+        """Yield blocks; the next ones are read and parsed while this one is used."""
+        rows = before = 0
+        with (
+            closing(self.stream),
+            ThreadPoolExecutor(_PARSERS) as parsers,
+            ThreadPoolExecutor(1) as reader,
+            self._abandoning(),
+        ):
+            pieces = self._parsed(parsers)
+            coming = deque(reader.submit(next, pieces, None) for _ in range(_AHEAD))
+            while (parsing := coming.popleft().result()) is not None:
+                parsed = parsing.result()
+                coming.append(reader.submit(next, pieces, None))
                 for line, column, text, expected in parsed.faults:
                     shown = text.decode("utf-8", "backslashreplace")
-                    self.bad.add(DataError(self.stream.name, line, column, shown, expected))
-                lines = parsed.lines
+                    place = before + line, column
+                    self.bad.add(DataError(self.stream.name, *place, shown, expected))
+                lines = parsed.lines + before
+                before += parsed.lines_read
                 rows += len(lines)
                 if len(lines):
-                    yield Block(
-                        parsed,
-                        parsed.labels if parsed.labelled else None,
-                        None,
-                        lines,
-                        self.stream.name,
-                    )
-            if rows == 0:
-                raise DataError(self.stream.name, expected="there are no rows in it")
+                    labels = parsed.labels if parsed.labelled else None
+                    yield Block(parsed, labels, None, lines, self.stream.name)
+        if rows == 0:
+            raise DataError(self.stream.name, expected="there are no rows in it")
 
-    def _parsed(self) -> Iterator[_core.LibsvmBlock]:
-        line = 1
+    @contextmanager
+    def _abandoning(self) -> Iterator[None]:
+        """Let no thread wait for bytes once the blocks are no longer asked for."""
+        try:
+            yield
+        finally:
+            self.stream.abandon()
+
+    def _parsed(self, parsers: ThreadPoolExecutor) -> Iterator[Future[_core.LibsvmBlock]]:
         for piece in self._pieces():
-            block = self._parse(piece, line)
-            line += block.lines_read
-            yield block
+            if self._base is None:  # read as if from 0: does index 0 occur?
+                block = self._parse(piece, 0, self._max_features + 1)
+                if block.columns:
+                    self._base = 0 if block.has_zero else 1
+            yield parsers.submit(self._parse_once, piece, self._base or 0)
 
-    def _parse(self, piece: memoryview, line: int) -> _core.LibsvmBlock:
-        base, limit = self._base, self._max_features
-        if base is None:  # read as if from 0, and again from 1 if index 0 does not occur
-            base, limit = 0, limit + 1
-        block = _core.parse_libsvm(piece, line, base, limit, self._labelled, self.bad.allowed)
-        if self._base is None and block.columns:
-            self._base = 0 if block.has_zero else 1
-            if self._base == 1:
-                return self._parse(piece, line)
-        return block
+    def _parse(self, piece: memoryview, base: int, limit: int) -> _core.LibsvmBlock:
+        return _core.parse_libsvm(piece, 1, base, limit, self._labelled, self.bad.allowed)
+
+    def _parse_once(self, piece: memoryview, base: int) -> _core.LibsvmBlock:
+        with piece:  # gives the buffer back before anybody knows of the result
+            return self._parse(piece, base, self._max_features)
 
     def _pieces(self) -> Iterator[memoryview]:
-        """Yield the text in pieces of whole lines, each good until the next is asked for."""
-        buffer, filled = bytearray(self._piece), 0
-        while taken := self._fill(buffer, filled):
-            end = buffer.rfind(b"\n", filled, filled + taken) + 1
-            filled += taken
+        """Yield the text in pieces of whole lines, each good until `_AHEAD` more are asked for."""
+        rest = b""
+        for buffer in cycle([bytearray(self._piece) for _ in range(_AHEAD)]):
+            buffer[: len(rest)] = rest
+            filled, end = len(rest), 0
+            while end == 0 or (filled < len(buffer) and self.stream.waiting()):
+                taken = self._fill(buffer, filled)
+                if taken == 0:  # the last line may lack its newline
+                    end = filled
+                    break
+                end = max(end, buffer.rfind(b"\n", filled, filled + taken) + 1)
+                filled += taken
             if end == 0:
-                if filled == len(buffer):  # a line longer than the buffer
-                    buffer.extend(bytes(len(buffer)))
-                continue
-            with memoryview(buffer)[:end] as piece:
-                yield piece
-            rest = filled - end
-            buffer[:rest] = buffer[end:filled]
-            filled = rest
-        if filled:
-            with memoryview(buffer)[:filled] as piece:
-                yield piece
+                return
+            rest = bytes(memoryview(buffer)[end:filled])
+            yield memoryview(buffer)[:end]
 
     def _fill(self, buffer: bytearray, filled: int) -> int:
+        if filled == len(buffer):  # a line longer than the buffer
+            buffer.extend(bytes(len(buffer)))
         with memoryview(buffer)[filled:] as free:
             return self.stream.readinto(free)

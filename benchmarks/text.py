@@ -1,0 +1,134 @@
+"""LIBSVM text to a trained model: time against wc and scikit-learn, memory of an endless stream."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+import lopsided
+from lopsided.data.libsvm import LibsvmReader
+
+from . import data, peers
+from .csr import one_pass_sgd
+from .harness import Contender, Group
+
+OURS, COUNT, SKLEARN = "LibsvmReader + COG-II", "wc -w", "load_svmlight_file + SGDClassifier"
+
+# VmHWM is the peak of this process image; ru_maxrss would remember the parent's.
+STREAMED = """
+from lopsided import COG
+from lopsided.data.libsvm import LibsvmReader
+model = COG()
+for block in LibsvmReader("-"):
+    model.partial_fit(block.X, block.y)
+peak = next(int(line.split()[1]) for line in open("/proc/self/status") if "VmHWM" in line)
+print(1024.0 * peak)
+"""
+
+
+def groups(quick: bool) -> Iterator[Group]:
+    text = _text(2000 if quick else 20_000)
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _speed(text, 8, folder)
+    if Path("/proc/self/status").exists():
+        yield _memory(text, (10, 100) if quick else (50, 1000))
+
+
+def _text(rows: int) -> bytes:
+    X, y = data.zipf(rows)
+    values = [f"{v:.6f}" for v in X.data.tolist()]
+    pairs = [f"{j + 1}:{v}" for j, v in zip(X.indices.tolist(), values, strict=True)]
+    lines = zip(y.tolist(), X.indptr[:-1], X.indptr[1:], strict=True)
+    return "".join(f"{label} {' '.join(pairs[a:b])}\n" for label, a, b in lines).encode()
+
+
+def _speed(text: bytes, times: int, folder: str) -> Iterator[Group]:
+    small, large = f"{folder}/small.svm", f"{folder}/large.svm"
+    Path(small).write_bytes(text)
+    Path(large).write_bytes(text * times)
+    rows = text.count(b"\n")
+    title = "LIBSVM text to model, {:.0f} MB, 75 pairs a row"
+    if shutil.which("wc"):
+        contenders = [
+            Contender(OURS, _timed(lambda: _learn(large)), rows * times, goal=2.5),
+            Contender(COUNT, _timed(lambda: _count(large)), rows * times, ours=False),
+        ]
+        note = "wc only counts words, as C.UTF-8"
+        yield Group(title.format(len(text) * times / 1e6), "ns/row", contenders, COUNT, note)
+    if peers.present("scikit-learn"):
+        contenders = [
+            Contender(OURS, _timed(lambda: _learn(large)), rows * times, goal=25),
+            Contender(SKLEARN, _timed(lambda: _learn_sklearn(small)), rows, ours=False),
+        ]
+        note = f"scikit-learn, which holds it all in memory, gets {len(text) / 1e6:.0f} MB of it"
+        yield Group(title.format(len(text) * times / 1e6), "ns/row", contenders, SKLEARN, note)
+
+
+def _timed(work: Callable[[], object]) -> Callable[[], float]:
+    """Wall time: the work is that of several threads, or of another process."""
+
+    def run() -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    return run
+
+
+def _learn(path: str) -> None:
+    model = lopsided.COG()
+    for block in LibsvmReader(path):
+        model.partial_fit(block.X, block.y)
+
+
+def _count(path: str) -> None:
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    subprocess.run(["wc", "-w", path], check=True, stdout=subprocess.DEVNULL, env=environment)
+
+
+def _learn_sklearn(path: str) -> None:
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(path)
+    X.indices, X.indptr = (part.astype(np.int32) for part in (X.indices, X.indptr))  # it insists
+    one_pass_sgd().partial_fit(X, y, [0, 1])
+
+
+def _memory(text: bytes, sizes: tuple[int, int]) -> Group:
+    names = [f"a stream of {size:,} MB" for size in sizes]
+    contenders = [
+        Contender(name, lambda size=size: _peak(text, 1_000_000 * size), goal=goal)
+        for name, size, goal in zip(names, sizes, (None, 0.9), strict=True)
+    ]
+    note = "the whole process, libraries included; flat if the ratio is 1"
+    return Group("memory of learning from a pipe", "MB", contenders, names[0], note)
+
+
+def _peak(text: bytes, size: int) -> float:
+    child = subprocess.Popen(
+        [sys.executable, "-c", STREAMED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/"
+    )
+    assert child.stdin is not None
+
+    def feed() -> None:
+        for _ in range(-(-size // len(text))):
+            child.stdin.write(text)
+        child.stdin.close()
+
+    feeding = threading.Thread(target=feed)
+    feeding.start()
+    assert child.stdout is not None
+    printed = child.stdout.read()
+    feeding.join()
+    if child.wait() != 0:
+        raise RuntimeError("the reader of the stream failed")
+    return float(printed)
