@@ -54,6 +54,9 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", os.fspath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder to save in", os.fspath(path))
+    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
+        target.write_bytes(data)
+        return
     handle, temporary = tempfile.mkstemp(prefix=".lopsided.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

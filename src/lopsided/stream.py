@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -39,7 +40,7 @@ class StreamRun:
     stops : tuple of int
         Passes end at multiples of these numbers of rows, where callers look at the state.
     state : dict, optional
-        The state of a run to go on with: its rows are skipped.
+        The state of a run to go on with: its rows are skipped, and checked to be the same.
     """
 
     def __init__(
@@ -57,10 +58,14 @@ class StreamRun:
         self.seconds = 0.0
         self._stops = stops
         self._skip = 0
+        self._digest = [0, 0, 0]  # of labels, weights and line numbers so far
+        self._left_out: list[DataError] = []  # bad lines that were found here
         if state is not None:
             self.counts = Counts(**state["counts"])
             self.seconds = state["seconds"]
-            self._skip = state["rows"]
+            self._skip, self._wanted = state["rows"], state["digest"]
+            for file, line, what in state["bad"]:
+                self._leave_out(DataError(file, line, expected=what))
 
     def state(self) -> dict[str, Any]:
         """Return what another run needs to go on from here."""
@@ -68,24 +73,62 @@ class StreamRun:
             "rows": self.rows,
             "counts": dataclasses.asdict(self.counts),
             "seconds": self.seconds,
+            "digest": self._digest,
+            "bad": [[error.file, error.line, error.expected] for error in self._left_out],
         }
 
     def over(self, blocks: Iterable[Block], *, limit: int | None = None) -> Iterator[Slice]:
         """Learn; after each slice hand it on. Stop asking and the run stops, at a row boundary."""
+        file = ""
         for block in blocks:
+            file = block.file
             size = len(block.lines)
             if block.y is None:
                 raise DataError(block.file, int(block.lines[0]), expected="a label on every row")
             first = min(size, max(0, self._skip - self.rows))
-            self.rows += first
-            while first < size and self.rows != limit:
+            if first:
+                self._pass_over(block, first)
+            while first < size and (limit is None or self.rows < limit):
                 last = min(size, first + self._until_stop())
                 if limit is not None:
                     last = min(last, first + limit - self.rows)
                 yield self._learn(block, first, last)
                 first = last
-            if self.rows == limit:
+            if limit is not None and self.rows >= limit:
                 return
+        if self.rows < self._skip:
+            raise DataError(
+                file,
+                expected=f"it has only {self.rows:,} rows and the checkpoint is after "
+                f"{self._skip:,}: give the data of the interrupted run",
+            )
+
+    def _pass_over(self, block: Block, rows: int) -> None:
+        """Skip rows that an interrupted run has learned."""
+        self._take_in(block, 0, rows)
+        self.rows += rows
+        if self.rows == self._skip and self._digest != self._wanted:
+            raise DataError(
+                block.file,
+                expected=f"its first {self.rows:,} rows are not those that the checkpoint was made "
+                "from: give the data of the interrupted run",
+            )
+
+    def _take_in(self, block: Block, first: int, last: int) -> None:
+        """Go on with the digest, which is the same however the rows are cut into blocks."""
+        assert block.y is not None
+        labels = block.y[first:last]
+        if labels.dtype.kind in "biuf":
+            text = labels.astype(np.float64).tobytes()
+        else:
+            text = "".join(f"{label}\n" for label in labels).encode("utf-8", "surrogatepass")
+        weights = np.ones(last - first) if block.weight is None else block.weight[first:last]
+        parts = (text, weights.tobytes(), block.lines[first:last].tobytes())
+        self._digest = [zlib.crc32(p, d) for p, d in zip(parts, self._digest, strict=True)]
+
+    def _leave_out(self, error: DataError) -> None:
+        self.bad.add(error)
+        self._left_out.append(error)
 
     def _until_stop(self) -> int:
         return min((n - self.rows % n for n in self._stops), default=1 << 62)
@@ -101,11 +144,13 @@ class StreamRun:
                 if error.row is None:
                     raise
                 fault = DataError(block.file, int(block.lines[error.row]), expected=error.what)
-                self.bad.add(fault)
+                self._leave_out(fault)
                 order = order[order != error.row]
         scores = np.full(last - first, np.nan)
         scores[order - first] = result["scores"]
         self.counts = Counts(**{n: getattr(self.counts, n) + result[n] for n in _COUNTS})
         self.seconds += result["seconds"]
         self.rows += last - first
+        if self._stops:
+            self._take_in(block, first, last)
         return Slice(block, first, scores)

@@ -6,6 +6,7 @@ import importlib
 import os
 import signal
 import sys
+import warnings
 from typing import Any
 
 import click
@@ -71,6 +72,8 @@ def main(ctx: click.Context, debug: bool) -> None:
 def entry() -> None:
     """Run the command line; faults become one line and an exit code."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    # Named columns for a model without names, or the other way round, go by position: a fault here.
+    warnings.filterwarnings("error", "X (has|does not have)", UserWarning)
     debug = "--debug" in sys.argv[1:] or bool(os.environ.get("LOPSIDED_DEBUG"))
     try:
         code: Any = main.main(standalone_mode=False)
@@ -80,11 +83,11 @@ def entry() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+    except (ValueError, TypeError, OSError, ImportError, MemoryError, UserWarning) as error:
         if debug:
             raise
         text = str(error) or type(error).__name__
-        if isinstance(error, OSError) and error.filename:
-            text = f"{error.filename}: {error.strerror}"
+        if isinstance(error, OSError) and error.strerror:
+            text = f"{error.filename or 'writing failed'}: {error.strerror}"
         click.echo(f"lopsided: {text}", err=True)
         sys.exit(1)

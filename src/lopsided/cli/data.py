@@ -21,7 +21,13 @@ def command() -> None:
     """Work with data sets by name."""
 
 
-@command.command(name="list")
+@command.command(
+    name="list",
+    epilog="""\b
+Example:
+  lopsided data list --folder /srv/data
+""",
+)
 @_FOLDER
 @_JSON
 def list_(folder: tuple[str, ...], as_json: bool) -> None:

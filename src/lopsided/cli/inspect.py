@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import OnlineClassifier
 from ..persist import FORMAT, load_run
-from .output import print_json, print_table
+from .output import heading, print_json, print_table
 
 
 @click.command(
@@ -34,7 +34,7 @@ def command(model: str, top: int, as_json: bool) -> None:
     if as_json:
         print_json({**about, "run": run})
         return
-    click.secho(f"{about['class']} in {model}", bold=True)
+    heading(f"{about['class']} in {model}")
     print_table(
         [
             ("format", str(about["format"])),

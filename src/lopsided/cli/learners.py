@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..catalog import CATALOG, Entry, find
-from .output import print_json, print_table
+from .output import heading, print_json, print_table
 
 
 @click.command(
@@ -34,7 +34,7 @@ def command(name: str | None, as_json: bool) -> None:
         print_json(_about(entry))
         return
     about = _about(entry)
-    click.secho(entry.name, bold=True, nl=False)
+    heading(entry.name, nl=False)
     click.echo(f": {entry.purpose}")
     click.echo(f"from {entry.paper}")
     if entry.aliases:

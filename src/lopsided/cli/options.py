@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,30 @@ def parse_label(text: str | None) -> Any:
         number = float(text)
     except ValueError:
         return text
-    return int(number) if number == int(number) else text
+    if not math.isfinite(number):
+        return text
+    return int(number) if number == int(number) else number
+
+
+def check_apart(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
+    """Raise if a file that is to be written is to be read too, or is to be written twice."""
+    taken = {os.path.realpath(path) for path in inputs if path and os.path.isfile(path)}
+    for path in outputs:
+        if path is None or (path != "-" and os.path.exists(path) and not os.path.isfile(path)):
+            continue
+        real = path if path == "-" else os.path.realpath(path)
+        if real in taken:
+            raise click.UsageError(f"{path}: this file has another use in the same command")
+        taken.add(real)
+
+
+def check_cost(
+    _ctx: click.Context, _param: click.Parameter, cost: tuple[float, float]
+) -> tuple[float, float]:
+    """Raise unless both costs are finite."""
+    if not all(map(math.isfinite, cost)):
+        raise click.BadParameter("both costs must be finite numbers, 0 or more")
+    return cost
 
 
 def check_writable(path: str | None) -> None:

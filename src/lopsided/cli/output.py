@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -37,7 +38,16 @@ def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] | None =
     widths = [max(len(str(row[k])) for row in lines) for k in range(len(lines[0]))]
     for at, row in enumerate(lines):
         text = "  ".join(str(cell).ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-        click.secho(text, bold=bool(header) and at == 0)
+        if header and at == 0:
+            heading(text)
+        else:
+            click.echo(text)
+
+
+def heading(text: str, *, nl: bool = True) -> None:
+    """Write in bold, where that is wanted and possible."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    click.echo(text if plain else click.style(text, bold=True), nl=nl)
 
 
 def percent(share: float) -> str:
@@ -94,7 +104,8 @@ class Live:
     """One line of progress on a terminal; nothing anywhere else."""
 
     def __init__(self, quiet: bool = False) -> None:
-        self._on = not quiet and sys.stderr.isatty()
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._on = not quiet and terminal and os.environ.get("TERM") != "dumb"
         self._start = self._last = time.monotonic()
         self._shown = False
 
@@ -105,23 +116,42 @@ class Live:
             return
         self._last = now
         rate = counts.events / (now - self._start)
-        share = "" if done is None else f"{_bar(done)} {done:4.0%}  "
-        left = ""
+        parts = [
+            f"{counts.events:,} rows",
+            f"sens {_short(counts.sensitivity)}",
+            f"spec {_short(counts.specificity)}",
+            f"cost {counts.cost(fn, fp):,.5g}",
+            f"bal {_short(counts.sum(unseen=math.nan))}",
+            f"{rate:,.0f}/s",
+            f"labels {counts.queries:,}",
+        ]
         if done:
-            left = f"  {(now - self._start) * (1 - done) / done:,.0f} s left"
-        text = (
-            f"{share}{counts.events:,} rows  {rate:,.0f}/s  sens {counts.sensitivity:.1%}  "
-            f"spec {counts.specificity:.1%}  bal {counts.sum():.1%}  "
-            f"cost {counts.cost(fn, fp):,.5g}  labels {counts.queries:,}{left}"
-        )
-        width = _width()
-        click.echo("\r" + text[: width - 1].ljust(width - 1), err=True, nl=False)
+            left = (now - self._start) * (1 - done) / done
+            parts[:1] = [f"{done:4.0%}", parts[0]]
+            parts.append(f"{left:,.0f} s left")
+            parts.append(_bar(done))
+        click.echo("\r" + _fitting(parts, _width() - 1), err=True, nl=False)
         self._shown = True
 
     def close(self) -> None:
         """Take the line away."""
         if self._shown:
             click.echo("\r" + " " * (_width() - 1) + "\r", err=True, nl=False)
+
+
+def _short(share: float) -> str:
+    return "–" if math.isnan(share) else f"{share:.1%}"
+
+
+def _fitting(parts: Sequence[str], width: int) -> str:
+    """Return the parts that fit, whole: a number cut short is another number."""
+    text = ""
+    for part in parts:
+        longer = f"{text}  {part}" if text else part
+        if len(longer) > width:
+            break
+        text = longer
+    return text.ljust(width)
 
 
 def _bar(done: float, width: int = 20) -> str:

@@ -6,17 +6,20 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
 import click
 
 from ..catalog import make
+from ..data.files import Interrupted
 from ..persist import load_run, save
 from ..stream import Slice, StreamRun
 from .options import (
+    check_apart,
+    check_cost,
     check_writable,
     parse_label,
     parse_settings,
@@ -24,7 +27,8 @@ from .options import (
     reader_from,
     reading_options,
 )
-from .output import Live, measures, print_json, print_result
+from .output import Live, heading, measures, print_json, print_result
+from .results import ResultFile, cell
 
 DEFAULT_LEARNER = "COG-II"
 _CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates")
@@ -33,8 +37,9 @@ _CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels
 class Stop:
     """Remembers a signal until the run is at a row boundary."""
 
-    def __init__(self) -> None:
+    def __init__(self, then: Callable[[], None]) -> None:
         self.code = 0
+        self._then = then
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             signal.signal(number, self._handler(code))
 
@@ -43,6 +48,7 @@ class Stop:
             if self.code:  # asked twice: at once
                 os._exit(code)
             self.code = code
+            self._then()
 
         return remember
 
@@ -90,6 +96,7 @@ Examples:
     nargs=2,
     type=click.FloatRange(0),
     default=(0.9, 0.1),
+    callback=check_cost,
     show_default=True,
     metavar="MISS ALARM",
     help="What a missed positive and a false alarm cost.",
@@ -113,7 +120,7 @@ def command(
     data set, or - for standard input.
     """
     job = Job(data, cost, options)
-    stop = Stop()
+    stop = Stop(job.stop_waiting)
     live = Live(quiet or as_json)
     try:
         for _ in job.work():
@@ -123,7 +130,8 @@ def command(
     finally:
         live.close()
     job.finish(interrupted=bool(stop.code))
-    job.report(as_json, interrupted=bool(stop.code))
+    with contextlib.redirect_stdout(sys.stderr) if job.busy_stdout else contextlib.nullcontext():
+        job.report(as_json, interrupted=bool(stop.code))
     return stop.code
 
 
@@ -139,16 +147,23 @@ class Job:
         self._every: int = options.pop("every")
         self._checkpoint: int | None = options.pop("checkpoint")
         resume: bool = options.pop("resume")
-        for path in (self.save_path, self._predictions, self._curve):
+        outputs = (self.save_path, self._predictions, self._curve)
+        check_apart((data,), outputs)
+        check_apart((options["load_path"],), outputs[1:])
+        for path in outputs:
             check_writable(path)
         if (self._checkpoint or resume) and self.save_path is None:
             raise click.UsageError("--checkpoint and --resume need --save FILE")
+        self._asked = _asked({**options, "every": self._every, "cost": cost}, outputs[1:])
         state = self._model_and_state(options, resume)
+        if state is not None and self.limit is not None and self.limit < state["rows"]:
+            raise click.UsageError(f"--limit: the checkpoint is after {state['rows']:,} rows")
         self.reader = reader_from(data, options, self.model)
         stops = tuple(n for n in (self._curve and self._every, self._checkpoint) if n)
         self.run = StreamRun(self.model, bad=self.reader.bad, stops=stops, state=state)
-        self._files = contextlib.ExitStack()
         self._written = state or {}
+        self.saved = False
+        self.busy_stdout = "-" in outputs[1:]  # results go there; the report gives way
 
     def _model_and_state(self, options: dict[str, Any], resume: bool) -> Any:
         learner, load_path = options.pop("learner"), options.pop("load_path")
@@ -162,7 +177,15 @@ class Job:
             if not Path(self._mark).exists():
                 raise click.UsageError(f"--resume: there is no checkpoint {self._mark}")
             self.model, state = load_run(self._mark)
-            self.name = type(self.model).__name__
+            if state is None:
+                raise click.UsageError(f"--resume: {self._mark} is a model, not a checkpoint")
+            self.name = state["name"]
+            for key, value in state["asked"].items():
+                if self._asked[key] != value:
+                    raise click.UsageError(
+                        f"--resume: the interrupted run had {key} {value}, not {self._asked[key]}: "
+                        "give the same options, or start anew without --resume"
+                    )
             return state
         if load_path is None:
             self.model = make(self.name, **settings)
@@ -177,21 +200,32 @@ class Job:
 
     def work(self) -> Iterator[None]:
         """Learn from slice after slice, writing what was asked for."""
-        with self._files:
-            predictions = self._open(self._predictions, "predictions")
-            curve = self._open(self._curve, "curve")
-            if curve is not None and curve.tell() == 0:
-                curve.write(",".join(_CURVE) + "\n")
+        files: dict[str, ResultFile] = {}
+        whole = False
+        try:
             for piece in self.run.over(self.reader, limit=self.limit):
-                if predictions is not None:
-                    self._write_predictions(predictions, piece)
-                if curve is not None and self.run.rows % self._every == 0:
-                    self._write_point(curve)
+                files = files or self._open()
+                if "predictions" in files:
+                    self._write_predictions(files["predictions"], piece)
+                if "curve" in files and self.run.rows % self._every == 0:
+                    self._write_point(files["curve"])
                 if self._checkpoint and self.run.rows % self._checkpoint == 0:
-                    self._save_checkpoint(predictions, curve)
+                    self._save_checkpoint(files)
                 yield
-            if curve is not None and self.run.rows % self._every:
-                self._write_point(curve)
+            if "curve" in files and self.run.rows % self._every:
+                self._write_point(files["curve"])
+            whole = True
+        except (GeneratorExit, Interrupted):
+            whole = True
+        finally:
+            for file in files.values():
+                file.close(whole=whole, keep=bool(self._checkpoint))
+
+    def stop_waiting(self) -> None:
+        """Wait for no more data, if the reader is waiting for a pipe."""
+        stream = getattr(self.reader, "stream", None)
+        if stream is not None:
+            stream.abandon()
 
     def done(self) -> float | None:
         """Return the share of the file that was read, if that can be known."""
@@ -205,13 +239,15 @@ class Job:
         if self.save_path is None or not self.model.__sklearn_is_fitted__():
             return
         save(self.model, self.save_path)
+        self.saved = True
         if not interrupted and os.path.exists(self._mark):
             os.unlink(self._mark)
 
     def report(self, as_json: bool, interrupted: bool) -> None:
         """Print what came of it."""
         counts, seconds = self.run.counts, self.run.seconds
-        bad = [str(error) for error in self.run.bad.found]
+        bad = [str(error) for error in sorted(self.run.bad.found, key=lambda e: e.line or 0)]
+        dropped = getattr(self.reader, "dropped", 0)
         if as_json:
             print_json(
                 {
@@ -221,47 +257,45 @@ class Job:
                     **measures(counts, *self.cost),
                     "seconds": seconds,
                     "bad_lines": bad,
+                    "dropped": dropped,
                     "interrupted": interrupted,
-                    "saved": self.save_path,
+                    "saved": self.save_path if self.saved else None,
                 }
             )
             return
-        state = "interrupted after" if interrupted else "over"
-        speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
-        click.secho(
-            f"{self.name} {state} {counts.events:,} events of {self.data}{speed}", bold=True
-        )
-        print_result(counts, *self.cost)
         for text in bad[:5]:
             click.echo(f"left out: {text}", err=True)
         if len(bad) > 5:
             click.echo(f"left out: {len(bad) - 5} more bad lines", err=True)
-        if self.save_path:
+        if dropped:
+            click.echo(f"left out: {dropped:,} rows with missing values", err=True)
+        state = "interrupted after" if interrupted else "over"
+        speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
+        heading(f"{self.name} {state} {counts.events:,} events of {self.data}{speed}")
+        print_result(counts, *self.cost)
+        if self.saved:
             click.echo(f"saved to {self.save_path}")
 
-    def _open(self, path: str | None, key: str) -> IO[str] | None:
-        """Open an output; one of a resumed run is cut back to the checkpoint."""
-        if path is None:
-            return None
-        if path == "-":
-            return sys.stdout
-        kept = self._written.get(key)
-        file: IO[str] = open(path, "r+" if kept else "w", encoding="utf-8")  # noqa: SIM115
-        self._files.enter_context(file)
-        if kept:
-            file.seek(kept)
-            file.truncate()
-        return file
+    def _open(self) -> dict[str, ResultFile]:
+        """Open the results; those of a resumed run are cut back to the checkpoint."""
+        headers = {"predictions": "line,score,predicted", "curve": ",".join(_CURVE)}
+        paths = {"predictions": self._predictions, "curve": self._curve}
+        return {
+            key: ResultFile(path, headers[key], self._written.get(key))
+            for key, path in paths.items()
+            if path is not None
+        }
 
-    def _write_predictions(self, file: IO[str], piece: Slice) -> None:
-        labels = self.model._labels.decode(piece.scores >= 0).tolist()
+    def _write_predictions(self, file: ResultFile, piece: Slice) -> None:
+        labels = map(cell, self.model._labels.decode(piece.scores >= 0).tolist())
         lines = piece.block.lines[piece.first : piece.first + len(piece.scores)].tolist()
-        if self.run.rows == len(piece.scores):
-            file.write("line,score,predicted\n")
-        for line, score, label in zip(lines, piece.scores.tolist(), labels, strict=True):
-            file.write(f"{line},{score!r},{label}\n" if score == score else f"{line},,\n")
+        rows = zip(lines, piece.scores.tolist(), labels, strict=True)
+        file.write(
+            f"{line},{score!r},{label}" if score == score else f"{line},,"
+            for line, score, label in rows
+        )
 
-    def _write_point(self, file: IO[str]) -> None:
+    def _write_point(self, file: ResultFile) -> None:
         counts = self.run.counts
         point = (
             self.run.rows,
@@ -273,13 +307,16 @@ class Job:
             counts.queries,
             counts.updates,
         )
-        file.write(",".join("" if v != v else repr(v) for v in point) + "\n")
+        file.write([",".join("" if v != v else repr(v) for v in point)])
 
-    def _save_checkpoint(self, predictions: IO[str] | None, curve: IO[str] | None) -> None:
-        state = self.run.state()
-        for key, file in (("predictions", predictions), ("curve", curve)):
-            if file is not None and file is not sys.stdout:
-                file.flush()
-                os.fsync(file.fileno())
-                state[key] = file.tell()
-        save(self.model, self._mark, state)
+    def _save_checkpoint(self, files: dict[str, ResultFile]) -> None:
+        state = {**self.run.state(), "name": self.name, "asked": self._asked}
+        save(self.model, self._mark, {**state, **{k: f.sync() for k, f in files.items()}})
+
+
+def _asked(options: dict[str, Any], results: tuple[str | None, ...]) -> dict[str, str]:
+    """Return what a resumed run must have in common with the interrupted one, as text."""
+    asked = {k: v for k, v in options.items() if k not in ("form", "skip_bad")}
+    asked["learner"] = asked["learner"] or DEFAULT_LEARNER
+    asked["predictions"], asked["curve"] = results
+    return {k.removesuffix("_path"): repr(v) for k, v in asked.items()}

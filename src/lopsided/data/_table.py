@@ -149,15 +149,29 @@ def as_numbers(columns: Sequence[Any], rows: int) -> NDArray[np.float64]:
     """Return Arrow columns of float64 as one array, missing cells as NaN."""
     numbers = np.empty((rows, len(columns)))
     for j, column in enumerate(columns):
-        numbers[:, j] = column.to_numpy(zero_copy_only=False)
+        if hasattr(column, "combine_chunks"):
+            column = column.combine_chunks()
+        numbers[:, j] = _values(column, np.float64, np.nan)
     return numbers
+
+
+def _values(array: Any, dtype: Any, missing: float) -> NDArray[Any]:
+    """Return an Arrow array by its buffers; its own to_numpy imports pandas if that is there."""
+    valid, data = array.buffers()
+    if data is None:
+        return np.full(len(array), missing, dtype)
+    values = np.frombuffer(data, dtype, len(array), array.offset * np.dtype(dtype).itemsize)
+    if not array.null_count:
+        return values
+    bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")
+    return np.where(bits[array.offset : array.offset + len(array)], values, missing).astype(dtype)
 
 
 def as_texts(column: Any, missing: Collection[str]) -> Texts:
     """Return an Arrow dictionary array as codes and values; some texts stand for missing."""
-    codes: NDArray[np.int32] = (
-        column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    )
+    codes: NDArray[np.int32] = _values(
+        column.indices, column.indices.type.to_pandas_dtype(), -1
+    ).astype(np.int32)
     values: list[Any] = column.dictionary.to_pylist()
     absent = [
         code
