@@ -19,7 +19,7 @@ BIN = Path(sys.executable).parent
 PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 ROWS = "1 1:1\n0 2:1\n" * 500
 # Rows that come slowly enough for the live line to be seen.
-SLOWLY = "(for i in 1 2 3 4 5 6; do cat rows.svm; sleep 0.2; done)"
+SLOWLY = "(for i in 1 2 3 4 5 6; do cat rows.svm; sleep 0.5; done)"
 
 
 def environment(**changes):

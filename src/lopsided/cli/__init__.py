@@ -74,20 +74,37 @@ def entry() -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     # Named columns for a model without names, or the other way round, go by position: a fault here.
     warnings.filterwarnings("error", "X (has|does not have)", UserWarning)
+    code = _run()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError as error:
+        code = code or _complain(error)
+    # Not by way of the interpreter's tidying up, in which threads of libraries may still run.
+    os._exit(code)
+
+
+def _run() -> int:
     debug = "--debug" in sys.argv[1:] or bool(os.environ.get("LOPSIDED_DEBUG"))
     try:
         code: Any = main.main(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Exit as error:
+        return error.exit_code
     except click.exceptions.Abort:
-        sys.exit(130)
+        return 130
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (ValueError, TypeError, OSError, ImportError, MemoryError, UserWarning) as error:
         if debug:
             raise
-        text = str(error) or type(error).__name__
-        if isinstance(error, OSError) and error.strerror:
-            text = f"{error.filename or 'writing failed'}: {error.strerror}"
-        click.echo(f"lopsided: {text}", err=True)
-        sys.exit(1)
+        return _complain(error)
+    return code if isinstance(code, int) else 0
+
+
+def _complain(error: Exception) -> int:
+    text = str(error) or type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename or 'writing failed'}: {error.strerror}"
+    click.echo(f"lopsided: {text}", err=True)
+    return 1
