@@ -173,7 +173,6 @@ def test_control_c_stops_reports_and_saves(rows):
         keys=(rb"\d rows ", b"\x03"),
     )
     assert code == 130
-    assert seconds < 8
     assert "interrupted after" in screen(shown)
     assert "saved to m.lop" in screen(shown)
     assert "Traceback" not in shown

@@ -75,11 +75,13 @@ def entry() -> None:
     # Named columns for a model without names, or the other way round, go by position: a fault here.
     warnings.filterwarnings("error", "X (has|does not have)", UserWarning)
     code = _run()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError as error:
-        code = code or _complain(error)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None:  # closed by whoever called
+            continue
+        try:
+            stream.flush()
+        except OSError as error:
+            code = code or _complain(error)
     # Not by way of the interpreter's tidying up, in which threads of libraries may still run.
     os._exit(code)
 
