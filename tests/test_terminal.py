@@ -167,7 +167,7 @@ def test_nothing_but_text_when_not_on_a_terminal(rows):
 
 
 def test_control_c_stops_reports_and_saves(rows):
-    shown, code, seconds = on_terminal(
+    shown, code, _ = on_terminal(
         "(while cat rows.svm; do sleep 0.1; done) | lopsided run - --save m.lop",
         rows,
         keys=(rb"\d rows ", b"\x03"),
