@@ -7,9 +7,12 @@ import difflib
 import math
 import numbers
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Check = Callable[[Any], bool]
 
@@ -100,3 +103,41 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if found:
         return f"did you mean {by_fold[found[0]]!r}?"
     return "there are " + ", ".join(sorted(by_fold.values()))
+
+
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class Parameterised:
+    """Something whose annotated fields are its parameters, in the way scikit-learn knows."""
+
+    def __new__(cls, *_args: Any, **params: Any) -> Self:
+        """Say which parameter was probably meant when there is none of that name."""
+        known = [f.name for f in dataclasses.fields(cls) if f.init]
+        for name in params:
+            if name not in known:
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {nearest(name, known)}")
+        return super().__new__(cls)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name."""
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self!r}: {nearest(name, known)}"
+                )
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = {f.name: f.default for f in dataclasses.fields(self)}
+        changed = (
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not defaults[name] and value != defaults[name]
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"

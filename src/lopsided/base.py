@@ -25,7 +25,7 @@ from ._data import (
     is_events,
 )
 from ._labels import Labels, as_labels
-from ._parameters import check_parameters, choice, integer, is_number, nearest, switch
+from ._parameters import Parameterised, check_parameters, choice, integer, is_number, switch
 from ._sklearn import binary_classifier_tags, not_fitted
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _one_thread_at_a_time(method: Callable[P, R]) -> Callable[P, R]:
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
-class OnlineClassifier:
+class OnlineClassifier(Parameterised):
     """A classifier of two classes that learns from each example once.
 
     Parameters
@@ -82,14 +82,6 @@ class OnlineClassifier:
     # How the model was made: kind, options and the parameters that are fixed from then on.
     _made_with: Any = dataclasses.field(init=False, default=None)
     _labels: Labels = dataclasses.field(init=False, default=Labels())
-
-    def __new__(cls, *_args: Any, **params: Any) -> Self:
-        """Say which parameter was probably meant when there is none of that name."""
-        known = [f.name for f in dataclasses.fields(cls) if f.init]
-        for name in params:
-            if name not in known:
-                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {nearest(name, known)}")
-        return super().__new__(cls)
 
     # Learning ------------------------------------------------------------------------------------
 
@@ -256,36 +248,11 @@ class OnlineClassifier:
 
     # Parameters ----------------------------------------------------------------------------------
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters by name."""
-        known = self.get_params()
-        for name in params:
-            if name not in known:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {self!r}: {nearest(name, known)}"
-                )
-        for name, value in params.items():
-            setattr(self, name, value)
-        return self
-
     def __setattr__(self, name: str, value: Any) -> None:
         # A parameter changed in mid-stream reaches the model before it learns again.
         if not name.startswith("_") and self._model is not None:
             self.__dict__["_parked"], self.__dict__["_model"] = self._model, None
         super().__setattr__(name, value)
-
-    def __repr__(self) -> str:
-        defaults = {f.name: f.default for f in dataclasses.fields(self)}
-        changed = (
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if value is not defaults[name] and value != defaults[name]
-        )
-        return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
         return binary_classifier_tags()

@@ -8,12 +8,10 @@ is ever executed.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import struct
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._labels import Labels
+from ._whole import write_whole
 from .base import OnlineClassifier
 
 FORMAT = 1
@@ -45,30 +44,6 @@ def save(
     `run` is the state of the run the model is in, kept with it.
     """
     write_whole(path, to_bytes(model, run))
-
-
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file whole or not at all."""
-    target = Path(path).resolve()  # through links, so that a link stays one
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", os.fspath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder to save in", os.fspath(path))
-    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
-        target.write_bytes(data)
-        return
-    handle, temporary = tempfile.mkstemp(prefix=".lopsided.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
 
 
 def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = None) -> Any:
@@ -289,17 +264,3 @@ def _unpack(value: Any) -> Any:
             return bytes.fromhex(value["bytes"])
         return {_unpack(k): _unpack(v) for k, v in value["dict"]}
     return value
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from .._whole import sync_folder
 from ._http import SCHEMES, FetchError, Progress, Transfer, note_path
 from .cache import Folders, Found, cache_folder, checksum_of, find, is_inside, select
 from .registry import Dataset, Source, lookup
@@ -152,7 +153,7 @@ def download(
                 _check(address, part, file, checksum)
                 os.replace(part, target)
                 note_path(part).unlink(missing_ok=True)
-                _sync(target.parent)
+                sync_folder(target.parent)
     except OSError as error:
         advice = "make room or choose another folder with LOPSIDED_CACHE"
         raise FetchError(
@@ -205,11 +206,3 @@ def _check(address: str, part: Path, file: BinaryIO, wanted: str | None) -> None
         file.truncate(0)
         advice = "try again; if it stays so, the file at this address is another one by now"
         raise FetchError(address, f"its checksum is {is_}, not {wanted}", advice)
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
