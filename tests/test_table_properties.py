@@ -40,6 +40,7 @@ def read(text, piece=1 << 20, **options):
 
 
 class Bytes(io.BytesIO):
+    size = 0
     name = "text"
 
 
