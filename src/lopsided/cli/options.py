@@ -89,7 +89,13 @@ def _is_file(data: str) -> bool:
     try:
         registry.lookup(data.partition(":")[0])
     except registry.UnknownDataset as error:
-        raise ValueError(f"{data}: there is no such file, and {error}") from None
+        if os.sep in data:
+            return True
+        hint = str(error).partition(": ")[2]
+        hint = f"; {hint}" if hint.startswith("did you mean") else ""
+        raise ValueError(
+            f"{data}: there is no such file and no data set of that name{hint}"
+        ) from None
     return False
 
 
