@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 import lopsided
 from lopsided.catalog import CATALOG
 
@@ -23,6 +25,16 @@ def test_ci_runs_the_commands_of_the_readme():
     script = (ROOT / ".ci" / "run").read_text()
     assert len(commands) == 2
     assert all(command in script for command in commands)
+
+
+def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text()
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    names = {"X": X, "y": np.where(X[:, 0] > 1, "fraud", "fine")}
+    exec(text.split("```python")[1].split("```")[0], names)
+    assert names["run"].sum() > 0.5
 
 
 def test_every_public_name_is_there_and_described():

@@ -8,13 +8,14 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 from collections import OrderedDict, defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lopsided import ACOG, COG, Perceptron, learners, make
+from lopsided import ACOG, COG, Perceptron, learners, make, progressive
 from lopsided.persist import from_bytes, to_bytes
 
 MASK = 2**64 - 1
@@ -286,3 +287,31 @@ def test_memory_stays_flat(name):
     for _ in range(times):
         call()
     assert resident() - before < 3 * 2**20
+
+
+def test_threads_that_bring_names_to_one_model_lose_none():
+    model = COG().learn_one({"a": 1.0}, 1)
+    singles = [{f"one{k}": 1.0} for k in range(300)]
+    batches = [[{f"many{k}_{i}": 1.0} for i in range(20)] for k in range(60)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [
+            threading.Thread(target=lambda: [model.learn_one(e, 0) for e in singles]),
+            threading.Thread(target=lambda: [model.partial_fit(b, [0] * 20) for b in batches]),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert model.n_features_in_ == len(model.feature_names_in_) == 1 + 300 + 1200
+
+
+def test_events_of_weight_0_and_events_not_visited_bring_no_names():
+    events, y = [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}], [1, 0, 0]
+    model = COG().partial_fit(events, y, sample_weight=[1, 0, 1])
+    assert model.feature_names_in_.tolist() == ["a", "c"]
+    progressive(model, events, y, order=[2, 0], resume=True)
+    assert model.feature_names_in_.tolist() == ["a", "c"]

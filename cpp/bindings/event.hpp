@@ -25,6 +25,7 @@ struct EventRows {
     return Rows({starts.data(), indices.data(), values.data(), true, false, false, values.size(), true},
                 starts.size() - 1, known + fresh.size());
   }
+  void look_up_again(const NameTable& names);
   void clear(Index features) {
     starts.resize(1);
     indices.clear();
@@ -33,6 +34,21 @@ struct EventRows {
     known = features;
   }
 };
+
+inline void EventRows::look_up_again(const NameTable& names) {
+  NameTable still_fresh;
+  std::vector<Index> now;
+  for (Index j = 0; j < fresh.size(); ++j) {
+    now.push_back(names.find(fresh.name(j).ptr()));
+    if (now.back() != NameTable::absent) continue;
+    now.back() = names.size() + still_fresh.size();
+    still_fresh.append(nb::borrow(fresh.name(j)));
+  }
+  for (Index& j : indices)
+    if (j >= known) j = now[static_cast<std::size_t>(j - known)];
+  known = names.size();
+  fresh = std::move(still_fresh);
+}
 
 // The column of a hashed name among 2 ** bits.
 inline Index hashed_column(const NameHash& hash, int bits) {

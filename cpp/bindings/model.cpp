@@ -48,11 +48,12 @@ class PyModel {
     std::vector<double> scores(keep_scores ? pass.size : 0);
     if (keep_scores) pass.scores = scores.data();
 
+    const auto turn = take_turn();
+    const Rows settled = settle(held);
     const auto start = std::chrono::steady_clock::now();
     {
       nb::gil_scoped_release free;
-      std::lock_guard turn(mutex_);
-      model_->learn(held.rows, pass);
+      model_->learn(settled, pass);
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (held.events) keep_names(held.events->fresh);
@@ -79,9 +80,10 @@ class PyModel {
   auto score(const HeldRows& held) {
     std::vector<double> out(held.rows.size());
     {
+      const auto turn = take_turn();
+      const Rows settled = settle(held);
       nb::gil_scoped_release free;
-      std::lock_guard turn(mutex_);
-      model_->score(held.rows, out.data());
+      model_->score(settled, out.data());
     }
     const std::size_t size = out.size();
     return to_numpy<double>(std::move(out), {size});
@@ -169,6 +171,13 @@ class PyModel {
       lock.lock();
     }
     return lock;
+  }
+
+  // The rows of a batch; those of events once more by name, if names have come since they were read.
+  Rows settle(const HeldRows& held) const {
+    if (!held.events) return held.rows;
+    if (!events_.hashed() && held.events->known != names_.size()) held.events->look_up_again(names_);
+    return held.events->rows();
   }
 
   Rows read(const nb::dict& event) {

@@ -78,10 +78,12 @@ class ModelOf final : public Model {
  public:
   std::unique_ptr<Model> clone() const override { return std::make_unique<ModelOf>(*this); }
 
-  // All rows are learned or none: where a copy of the model to go back to is cheap, rows are checked
-  // on the way, otherwise beforehand. (Only a score that overflows then comes too late.)
+  // All rows are learned or none. Where a copy of the model to go back to is cheap, rows are checked
+  // on the way; otherwise beforehand, and then a score that overflows leaves the rows before it
+  // learned.
   void learn(const Rows& rows, Pass& pass) override {
-    if (rows.bytes() > bytes_ && !pass.weightless()) {
+    const bool cheap_copy = rows.bytes() > bytes_ || (pass.size > 1 && bytes_ < small);
+    if (cheap_copy && !pass.weightless()) {
       auto before = *this;
       try {
         run(rows, pass);
@@ -161,6 +163,8 @@ class ModelOf final : public Model {
     sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
     updates_ += pass.tally.updates;
   }
+
+  static constexpr std::size_t small = std::size_t{1} << 18;
 
   Learner learner_;
   std::size_t bytes_ = 0;  // held by the learner

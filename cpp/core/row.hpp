@@ -75,7 +75,7 @@ struct DenseRow {
   }
 };
 
-// Indices are unique and in range; their order is that of the input.
+// Indices are unique and in range, in any order.
 struct SparseRow {
   const Index* indices;
   const double* values;

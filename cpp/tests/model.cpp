@@ -1,5 +1,6 @@
 #include "../core/learners.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -109,6 +110,21 @@ TEST(every_kind_grows_as_if_it_had_known_all_features) {
       wide.teach(*model, 0, 30);
     }
     CHECK(state(*grown) == state(*known));
+  }
+}
+
+TEST(a_model_that_grew_and_took_no_step_can_be_read) {
+  for (const char* kind : {"acog-full", "arow-full"}) {
+    const auto model = make_model(kind);
+    const std::vector<double> narrow{1, 0.5}, wide(3000, 0.0);
+    const std::int8_t y = 1;
+    Pass pass;
+    pass.labels = &y;
+    pass.size = 1;
+    model->learn(Rows({narrow.data(), false, 2, 1}, 1, 2), pass);
+    model->learn(Rows({wide.data(), false, 3000, 1}, 1, 3000), pass);
+    const std::vector<double> all = state(*model);
+    CHECK(std::all_of(all.begin(), all.end(), [](double v) { return std::isfinite(v); }));
   }
 }
 

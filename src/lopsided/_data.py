@@ -251,9 +251,11 @@ def explained(names: Sequence[str] | None = None) -> Iterator[None]:
         raise explanation(error, names) from None
 
 
-def explanation(error: Exception, names: Sequence[str] | None) -> BadRowError:
+def explanation(error: Exception, names: Sequence[str] | None) -> ValueError:
     """Return a fault of the core as an error that says where it is and what to do."""
     fault, row, column = error.args
+    if fault.startswith("the score"):  # a model beyond use, whatever the row
+        return ValueError(f"row {row}: {fault}")
     if column >= 0:
         name = f" ({names[column]!r})" if names and column < len(names) else ""
         fault = (

@@ -38,6 +38,20 @@ _SCALINGS = ("auto", "none", "unit", "standard", "standard+unit")
 _FIXED = ("scaling", "intercept", "positive", "hash_bits")  # once a model has learned
 
 
+def _used(
+    events: list[Any], weights: NDArray[np.float64] | None, visit: NDArray[np.int64] | None
+) -> list[Any]:
+    """Return the events with nothing in those that are not learned from: their names stay out."""
+    used = np.ones(len(events), bool) if weights is None else weights != 0
+    if visit is not None:
+        seen = np.zeros(len(events), bool)
+        seen[visit] = True
+        used &= seen
+    return (
+        list(events) if used.all() else [x if u else {} for x, u in zip(events, used, strict=True)]
+    )
+
+
 def _one_thread_at_a_time(method: Callable[P, R]) -> Callable[P, R]:
     """Let one thread at a time make or replace an estimator's model."""
 
@@ -380,7 +394,7 @@ class OnlineClassifier(Parameterised):
             labels = self._labels
         else:
             labels = Labels.start(self.positive, classes, getattr(self, "class_weight", None))
-            if begun and labels.codes != self._labels.codes:
+            if begun and not self._labels.codes.items() <= labels.codes.items():
                 raise ValueError(
                     f"classes={classes!r} is not the same as on the last call to partial_fit, "
                     f"which had {self._labels.classes.tolist()!r}"
@@ -396,7 +410,7 @@ class OnlineClassifier(Parameterised):
             form = "event" if batch is None else batch.form
             model, made_with = self._make(labels, self._scaling(form))
         if batch is None:
-            batch = self._batch(X, model)
+            batch = self._batch(_used(X, weights, visit), model)
         if begun:
             check_columns(type(self).__name__, model, batch, learning=True)
         with explained(batch.names):

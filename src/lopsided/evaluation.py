@@ -71,7 +71,7 @@ def progressive(
         Under class_weight="balanced" a fresh pass knows the class counts of the visited rows
         beforehand, as the papers assume; a resumed one estimates them.
     points : int
-        How many points of the curve to keep; 0 for none.
+        About how many points of the curve to keep; 0 for none.
 
     Returns
     -------

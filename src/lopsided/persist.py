@@ -79,6 +79,10 @@ def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
 
 def to_bytes(model: OnlineClassifier, run: dict[str, Any] | None = None) -> bytes:
     """Return the file of a model that has learned."""
+    from . import linear
+
+    if getattr(linear, type(model).__name__, None) is not type(model):
+        raise TypeError(f"{type(model).__name__} cannot be saved: only classes of lopsided can be")
     native, labels = model._fitted(), model._labels
     state = native.state()
     arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}

@@ -136,7 +136,8 @@ class StreamRun:
     def _learn(self, block: Block, first: int, last: int) -> Slice:
         """Learn from a part of a block; rows that cannot be learned from are bad lines."""
         order = np.arange(first, last)
-        while True:
+        result: dict[str, Any] = {**dict.fromkeys(_COUNTS, 0), "scores": [], "seconds": 0.0}
+        while len(order):
             try:
                 result = self.model._pass(block.X, block.y, block.weight, order=order, scores=True)
                 break

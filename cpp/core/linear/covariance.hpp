@@ -32,7 +32,7 @@ class FullCovariance {
   // Sigma loses u u' / (r + v), u = Sigma x. It is taken off in the next pass over Sigma.
   void learn(const RowLike auto&, Along along, double r, Sigma which, double step, Vector& mean) {
     const double left = r + along.variance();
-    const double move = which == Sigma::after ? step * (r / left) : step;
+    const double move = which == Sigma::after ? step / (1 + along.variance() / r) : step;
     const double root = std::sqrt(1 / left);
     const double* __restrict u = product_.data();
     double* __restrict m = mean.data();
@@ -46,6 +46,7 @@ class FullCovariance {
   void options(auto&&) {}
   void state(auto&& visit) {
     if (pending_.size() > 0) {
+      pending_.grow(sigma_.padded());  // Sigma may have grown since
       sigma_.subtract(pending_.data());
       std::fill_n(pending_.data(), pending_.size(), 0.0);
     }

@@ -68,7 +68,9 @@ struct Romma {
       scale = 1;
     }
     add(direction, step / scale, x);
-    x.for_each([&](Index j, double) { reach = std::max(reach, static_cast<Count>(j) + 1); });
+    x.for_each([&](Index j, double v) {
+      if (v != 0) reach = std::max(reach, static_cast<Count>(j) + 1);
+    });
     touched += static_cast<Count>(x.size);
     if (touched < reach) return;
     touched = 0;

@@ -80,11 +80,14 @@ Example:
 def fetch(names: tuple[str, ...], folder: tuple[str, ...]) -> None:
     """Get data sets into the cache, if they are not on this machine yet."""
     from ..data import fetch as fetching
+    from ..data._http import FetchError
 
     for name in names:
         bar = _Bar()
         try:
             found = fetching.fetch(name, folder, progress=bar.show)
+        except FetchError as error:
+            raise ValueError(str(error)) from None
         finally:
             bar.close()
         for path, sound in found.check().items():

@@ -99,7 +99,7 @@ Examples:
     callback=check_cost,
     show_default=True,
     metavar="MISS ALARM",
-    help="What a missed positive and a false alarm cost.",
+    help='Prices in the report; to learn with them: --set class_weight="{1: 9, 0: 1}".',
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
