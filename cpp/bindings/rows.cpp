@@ -1,8 +1,34 @@
 // Batches: the user's arrays, looked at in place.
+#include "../core/labels.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
 
 namespace lopsided {
+
+namespace {
+
+template <class Value>
+void bind_labels(nb::module_& m) {
+  using Labels = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  m.def(
+      "two_values",
+      [](const Labels& y) {
+        const auto found = two_values(y.data(), y.size());
+        return nb::make_tuple(found.first, found.second, found.third);
+      },
+      nb::arg("y").noconvert(), "The two values of an array, and where a third one stands.");
+  m.def(
+      "signs",
+      [](const Labels& y, Value negative, Value positive) -> nb::object {
+        std::vector<std::int8_t> out(y.size());
+        if (!signs(y.data(), y.size(), negative, positive, out.data())) return nb::none();
+        return nb::cast(to_numpy<std::int8_t>(std::move(out), {y.size()}));
+      },
+      nb::arg("y").noconvert(), nb::arg("negative"), nb::arg("positive"),
+      "-1 and 1 for two labels; None if there are others.");
+}
+
+}  // namespace
 
 void bind_rows(nb::module_& m) {
   // Raised with (fault, row, column); the Python side makes a sentence of it.
@@ -15,6 +41,8 @@ void bind_rows(nb::module_& m) {
     }
   });
 
+  bind_labels<std::int64_t>(m);
+  bind_labels<double>(m);
   nb::class_<HeldRows>(m, "Rows", "A batch of examples.")
       .def_static("dense", &dense_rows, nb::arg("x"), "A 2-D array of float64 or float32.")
       .def_static("csr", &csr_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),

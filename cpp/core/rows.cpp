@@ -39,10 +39,24 @@ Rows::Rows(const Csr& csr, Count size, Index columns)
       sparse_(true),
       plain_(!csr.wide_indices && !csr.single),
       csr_(csr) {
+  const auto check = [&](const auto* starts) {
+    int falls = starts[0] != 0;
+    for (Count i = 0; i < size; ++i) falls |= starts[i + 1] < starts[i];
+    if (falls || static_cast<Count>(starts[size]) > csr.stored) refuse_starts();
+  };
+  if (csr.wide_starts) check(static_cast<const std::int64_t*>(csr.starts));
+  else check(static_cast<const std::int32_t*>(csr.starts));
+  if (csr.stored > static_cast<Count>(max_features))
+    for (Count i = 0; i < size; ++i)
+      if (span(i).second - span(i).first > static_cast<Count>(max_features)) refuse_starts();
+}
+
+// Names the first row whose start is wrong.
+void Rows::refuse_starts() const {
   Count before = 0;
-  for (Count i = 0; i < size; ++i) {
+  for (Count i = 0; i < size_; ++i) {
     const auto [first, last] = span(i);
-    if (first != before || last < first || last > csr.stored || last - first > max_features)
+    if (first != before || last < first || last > csr_.stored || last - first > max_features)
       throw DataError("indptr must start at 0, never fall, and end within the stored values",
                       static_cast<std::int64_t>(i));
     before = last;

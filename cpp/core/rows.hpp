@@ -64,6 +64,7 @@ class Rows {
     return csr_.wide_starts ? pair(static_cast<const std::int64_t*>(csr_.starts))
                             : pair(static_cast<const std::int32_t*>(csr_.starts));
   }
+  void refuse_starts() const;
   template <class Value>
   void gather(Count i, Scratch& scratch) const;
   DenseRow dense_row(Count i, Scratch& scratch) const;

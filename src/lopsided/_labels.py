@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
 from ._data import unmasked
 from ._sklearn import warn_column_vector
 
@@ -70,6 +71,9 @@ def _check_objects(labels: NDArray[Any]) -> None:
 
 def _distinct(y: NDArray[Any]) -> list[Any]:
     """Return the labels that occur, sorted; more than three are cut."""
+    if _is_plain(y):
+        first, second, third = _core.two_values(y)
+        return sorted({first, second, *y[third : third + 1].tolist()})
     if y.dtype.kind in "biuf":
         low, high = y.min(), y.max()
         among = (y == low) | (y == high)
@@ -87,6 +91,22 @@ def _distinct(y: NDArray[Any]) -> list[Any]:
         raise ValueError(
             f"labels {list(found)!r} are of kinds that cannot be compared; use one kind of label"
         ) from None
+
+
+def _is_plain(y: NDArray[Any]) -> bool:
+    """Say whether the core reads such labels itself."""
+    return y.dtype in (np.int64, np.float64) and y.dtype.isnative and y.flags.c_contiguous
+
+
+def _placed(
+    codes: NDArray[np.int8], y: NDArray[Any], visit: NDArray[np.int64] | None
+) -> NDArray[np.int8]:
+    """Return the codes of the visited labels at their places, 0 elsewhere."""
+    if visit is None:
+        return codes
+    placed = np.zeros(len(y), np.int8)
+    placed[visit] = codes
+    return placed
 
 
 def _cast(label: Any, dtype: np.dtype[Any]) -> Any:
@@ -171,16 +191,22 @@ class Labels:
             labels = self._with(found)
         if labels.dtype is None and len(seen):
             labels = labels._typed(seen.dtype)
+        if _is_plain(seen) and labels._fits(seen.dtype):
+            signs: Any = _core.signs(seen, labels.negative, labels.positive)
+            if signs is not None:
+                return labels, _placed(signs, y, visit)
         is_positive: NDArray[Any] = seen == labels.positive
         is_known = is_positive | (seen == labels.negative)
         if not np.all(is_known):
             at = int(np.argmin(is_known))
             raise _multiclass(seen[at], at if visit is None else int(visit[at]), labels.codes)
         codes = 2 * np.asarray(is_positive, dtype=bool).view(np.int8) - np.int8(1)
-        if visit is not None:
-            codes, some = np.zeros(len(y), np.int8), codes
-            codes[visit] = some
-        return labels, codes
+        return labels, _placed(codes, y, visit)
+
+    def _fits(self, dtype: np.dtype[Any]) -> bool:
+        kinds = (int,) if dtype.kind == "i" else (int, float)
+        pair = (self.negative, self.positive)
+        return all(isinstance(k, kinds) and abs(k) < 2**63 for k in pair)
 
     def decode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
         """Return labels for predictions; a label that is not known yet is never predicted."""
