@@ -93,7 +93,21 @@ class TableReader:
             )
         return chosen
 
+    def _check_met(self) -> None:
+        """Raise for a column the model has never met: unnoticed it would change every score."""
+        heads = {name.partition("=")[0] for name in self._known}.union(self._known)
+        for at in self.columns.features:
+            name = self.columns.names[at]
+            if name not in heads:
+                raise DataError(
+                    self.columns.file,
+                    column=name,
+                    expected="the model does not know this column; drop it or name it as the label",
+                )
+
     def _encode(self, categorical: set[int]) -> None:
+        if self._known and not self._labelled:
+            self._check_met()
         self._encoder = Encoder(
             self.columns,
             categorical,
