@@ -46,22 +46,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         server = self.server
         server.requests.append(dict(self.headers))
-        todo = server.script.pop(0) if server.script else "serve"
-        if todo.isdecimal():
-            self.send_error(int(todo))
-        elif todo.startswith("to "):
+        asked = server.script.pop(0) if server.script else "serve"
+        if asked.isdecimal():
+            self.send_error(int(asked))
+        elif asked.startswith("to "):
             self.send_response(302)
-            self.send_header("Location", todo[3:])
+            self.send_header("Location", asked[3:])
             self.end_headers()
-        elif todo == "silence":
+        elif asked == "silence":
             server.released.wait(20)
         else:
-            self.serve(todo)
+            self.serve(asked)
 
-    def serve(self, todo):
+    def serve(self, asked):
         server, first = self.server, 0
         wanted = self.headers.get("Range")
-        obeyed = todo == "ignore If-Range" or self.headers.get("If-Range") == server.etag
+        obeyed = asked == "ignore If-Range" or self.headers.get("If-Range") == server.etag
         if wanted and server.ranges and obeyed:
             first = int(wanted.removeprefix("bytes=").removesuffix("-"))
             self.send_response(206)
@@ -72,12 +72,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if server.etag:
             self.send_header("ETag", server.etag)
         rest = server.body[first:]
-        if todo != "no length":
+        if asked != "no length":
             self.send_header("Content-Length", str(len(rest)))
         self.end_headers()
-        if todo == "cut":
+        if asked == "cut":
             rest = rest[: len(rest) // 2]
-        if todo == "stall":
+        if asked == "stall":
             self.wfile.write(rest[: len(rest) // 2])
             self.wfile.flush()
             server.released.wait(20)
