@@ -49,6 +49,18 @@ struct StateToDict final : StateVisitor {
     m.read(square.data());
     state[name] = to_numpy<double>(std::move(square), {m.size(), m.size()});
   }
+  // Only the features that have a number: those at NAME, their numbers in NAME.values.
+  void operator()(const char* name, Table& t) override {
+    std::vector<std::uint32_t> at;
+    std::vector<double> values;
+    t.for_each([&](std::size_t j, const double* row) {
+      at.push_back(static_cast<std::uint32_t>(j));
+      values.insert(values.end(), row, row + t.width());
+    });
+    const std::size_t n = at.size();
+    state[name] = to_numpy<std::uint32_t>(std::move(at), {n});
+    state[(std::string(name) + ".values").c_str()] = to_numpy<double>(std::move(values), {n, t.width()});
+  }
   void operator()(const char* name, double& value) override { state[name] = value; }
   void operator()(const char* name, Count& value) override { state[name] = value; }
 };
@@ -63,6 +75,15 @@ struct StateFromDict final : StateVisitor {
   }
   void operator()(const char* name, Symmetric& m) override {
     m.write(array(name, {m.size(), m.size()}).data());
+  }
+  void operator()(const char* name, Table& t) override {
+    const auto at = nb::cast<nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(find(name));
+    const auto values = array((std::string(name) + ".values").c_str(), {at.size(), t.width()});
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (at.data()[k] >= t.size() || (k > 0 && at.data()[k] <= at.data()[k - 1]))
+        throw nb::value_error((std::string("state ") + name + " names a feature that cannot be").c_str());
+      std::copy_n(values.data() + k * t.width(), t.width(), t[at.data()[k]]);
+    }
   }
   void operator()(const char* name, double& value) override { value = nb::cast<double>(find(name)); }
   void operator()(const char* name, Count& value) override { value = nb::cast<Count>(find(name)); }

@@ -5,6 +5,7 @@
 
 #include "linear/symmetric.hpp"
 #include "progressive.hpp"
+#include "table.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LOPSIDED_AVX2 __attribute__((target("avx2"), flatten))
@@ -21,6 +22,7 @@ struct StateVisitor {
   virtual ~StateVisitor() = default;
   virtual void operator()(const char* name, Vector& values) = 0;
   virtual void operator()(const char* name, Symmetric& values) = 0;
+  virtual void operator()(const char* name, Table& values) = 0;
   virtual void operator()(const char* name, double& value) = 0;
   virtual void operator()(const char* name, Count& value) = 0;
 };

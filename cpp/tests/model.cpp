@@ -34,6 +34,12 @@ struct Flatten final : StateVisitor {
     m.read(square.data());
     all.insert(all.end(), square.begin(), square.end());
   }
+  void operator()(const char*, Table& t) override {
+    t.for_each([&](std::size_t j, const double* row) {
+      all.push_back(static_cast<double>(j));
+      all.insert(all.end(), row, row + t.width());
+    });
+  }
   void operator()(const char*, double& v) override { all.push_back(v); }
   void operator()(const char*, Count& v) override { all.push_back(static_cast<double>(v)); }
 };

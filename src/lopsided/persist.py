@@ -26,6 +26,7 @@ FORMAT = 1
 _DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
     "U8": np.dtype("u1"),
+    "U32": np.dtype("<u4"),
     "U64": np.dtype("<u8"),
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
@@ -79,9 +80,7 @@ def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
 
 def to_bytes(model: OnlineClassifier, run: dict[str, Any] | None = None) -> bytes:
     """Return the file of a model that has learned."""
-    from . import linear
-
-    if getattr(linear, type(model).__name__, None) is not type(model):
+    if _class(type(model).__name__) is not type(model):
         raise TypeError(f"{type(model).__name__} cannot be saved: only classes of lopsided can be")
     native, labels = model._fitted(), model._labels
     state = native.state()
@@ -110,12 +109,10 @@ def from_bytes(data: bytes) -> OnlineClassifier:
 
 
 def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
-    from . import linear
-
     about, arrays = _from_file(data)
     try:
-        cls = getattr(linear, about["class"], None)
-        if not (isinstance(cls, type) and issubclass(cls, OnlineClassifier)):
+        cls = _class(about["class"])
+        if cls is None:
             raise ModelFileError(f"it holds a {about['class']!r}, which is not known here")
         model = cls(**_unpack(about["parameters"]))
         names = _names(arrays)
@@ -140,6 +137,14 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
     if model.get_params() != made_with["parameters"]:  # set after the model last learned
         model._parked, model._model = native, None
     return model, run
+
+
+def _class(name: Any) -> type[OnlineClassifier] | None:
+    """Return the learner of this name among the public names of the package, if there is one."""
+    import lopsided
+
+    found = getattr(lopsided, name, None) if name in lopsided.__all__ else None
+    return found if isinstance(found, type) and issubclass(found, OnlineClassifier) else None
 
 
 def _to_file(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> bytes:
@@ -226,7 +231,14 @@ def _check_sizes(features: Any, arrays: dict[str, NDArray[Any]], names: list[str
     if names and len(names) != features:
         raise ValueError(f"{len(names)} names for {features} features")
     for name, array in arrays.items():
-        if array.dtype != np.float64 or not 0 <= array.shape[0] - features <= 1:
+        at = arrays.get(name.removesuffix(".values")) if name.endswith(".values") else None
+        if array.dtype == np.uint32 and array.ndim == 1:  # features that have a number
+            right = len(array) <= features + 1
+        elif at is not None:
+            right = array.dtype == np.float64 and len(array) == len(at)
+        else:
+            right = array.dtype == np.float64 and 0 <= array.shape[0] - features <= 1
+        if not right:
             raise ValueError(f"{name} is of {array.dtype} and shape {array.shape}")
 
 
