@@ -49,8 +49,9 @@ LOPSIDED_CLONES void centre(const double* __restrict x, Index n, double share,
   }
 }
 
-LOPSIDED_CLONES void divide(const double* __restrict x, Index n, double share,
-                            double* __restrict spread, bool keep, double* __restrict z) {
+LOPSIDED_CLONES void divide(const double* x, Index n, double share, double* __restrict spread,
+                            bool keep, double* z) {
+#pragma GCC ivdep  // z may be x
   for (Index j = 0; j < n; ++j) {
     double s = spread[j];
     z[j] = standard::divide(x[j], s, share);

@@ -7,6 +7,7 @@
 #include "linear/paum.hpp"
 #include "linear/perceptron.hpp"
 #include "linear/romma.hpp"
+#include "recommended.hpp"
 
 namespace lopsided {
 
@@ -33,6 +34,7 @@ constexpr Kind kinds[] = {
     {"arow-full", make<Arow<FullCovariance>>},
     {"acog-diagonal", make<Acog<DiagonalCovariance>>},
     {"acog-full", make<Acog<FullCovariance>>},
+    {"recommended", make<Recommended>},
 };
 
 }  // namespace

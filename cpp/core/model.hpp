@@ -134,11 +134,18 @@ class ModelOf final : public Model {
     const std::size_t size = static_cast<std::size_t>(features) + prepare_.offset();
     // First room for all, which may fail and changes nothing, then the growth, which cannot fail.
     prepare_.reserve(features);
-    learner_.state([&](const char*, auto& values) {
-      if constexpr (requires { values.reserve(size); }) values.reserve(size);
-    });
+    if constexpr (requires { learner_.reserve(size); }) learner_.reserve(size);
+    else
+      learner_.state([&](const char*, auto& values) {
+        if constexpr (requires { values.reserve(size); }) values.reserve(size);
+      });
     features_ = features;
     prepare_.grow(features);
+    if constexpr (requires { learner_.grow(size); }) {
+      learner_.grow(size);
+      bytes_ = learner_.bytes();
+      return;
+    }
     bytes_ = 0;
     learner_.state([&](const char*, auto& values) {
       if constexpr (requires { values.grow(size); }) {

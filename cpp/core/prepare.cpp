@@ -17,6 +17,13 @@ void Prepare::grow(std::size_t features) {
   if (standard && centred) mean_.grow(features);
 }
 
+void Prepare::uncentre() {
+  for (std::size_t j = 0; j < mean_.size(); ++j)
+    spread_[j] += static_cast<double>(rows_) * mean_[j] * mean_[j];
+  mean_ = Vector();
+  centred = false;
+}
+
 DenseRow Prepare::prepared(const DenseRow& raw, Index known, bool keep, Scratch& out) {
   const Index n = std::min(raw.size, known);
   out.values.resize(static_cast<std::size_t>(n + offset()));
@@ -35,26 +42,32 @@ SparseRow Prepare::prepared(const SparseRow& raw, Index known, bool keep, Scratc
   out.values.resize(static_cast<std::size_t>(raw.size + offset()));
   out.indices.resize(out.values.size());
   const double share = 1 / (static_cast<double>(rows_) + 1);
+  Index* at = out.indices.data() + offset();
+  double* z = out.values.data() + offset();
   double outside = 0;
-  Index n = offset();
+  Index n = 0;
   for (Index k = 0; k < raw.size; ++k) {
-    const Index j = raw.indices[k];
-    if (j >= known) {
+    if (raw.indices[k] >= known) {
       outside += stranger(raw.values[k], share);
       continue;
     }
-    out.indices[n] = j + offset();
-    out.values[n] = raw.values[k];
-    if (standard) {
-      double spread = spread_[j];
-      out.values[n] = standard::divide(raw.values[k], spread, share);
-      if (keep) spread_[j] = spread;
-    }
+    at[n] = raw.indices[k];
+    z[n] = raw.values[k];
     ++n;
   }
+  if (standard) {
+    // Gathered, so that roots and quotients are taken several at a time.
+    gathered_.resize(static_cast<std::size_t>(n));
+    for (Index k = 0; k < n; ++k) gathered_[k] = spread_[at[k]];
+    kernels::divide(z, n, share, gathered_.data(), true, z);
+    for (Index k = 0; keep && k < n; ++k) spread_[at[k]] = gathered_[k];
+  }
   rows_ += keep;
-  if (intercept) out.indices[0] = 0;
-  return finish<SparseRow>(out, n - offset(), outside);
+  if (intercept) {
+    for (Index k = 0; k < n; ++k) ++at[k];
+    out.indices[0] = 0;
+  }
+  return finish<SparseRow>(out, n, outside);
 }
 
 // Squared score of a feature never met before.

@@ -28,6 +28,9 @@ class Prepare {
     return {raw.indices, raw.values, raw.size, raw.square, stretch(raw.square)};
   }
 
+  // From now on about 0 instead of the mean, as if it had always been so.
+  void uncentre();
+
   void reserve(std::size_t features);
   void grow(std::size_t features);
   void options(auto&& visit) {
@@ -55,6 +58,7 @@ class Prepare {
   Count rows_ = 0;
   Vector mean_;    // of each feature, when centred
   Vector spread_;  // sum of squared distances from the mean, or from 0 when not centred
+  std::vector<double> gathered_;
 };
 
 }  // namespace lopsided

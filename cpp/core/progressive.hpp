@@ -68,6 +68,13 @@ struct AlwaysAsk {
                   static_cast<std::int64_t>(row));
 }
 
+// The score of a row that has come. A learner that takes something in before it scores has `meet`.
+template <class Learner>
+double meet(Learner& learner, const RowLike auto& x) {
+  if constexpr (requires { learner.meet(x); }) return learner.meet(x);
+  else return learner.score(x);
+}
+
 template <class Row, class Learner, class Ask>
 void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepare, Cost& cost,
                  Count& round, Ask ask) {
@@ -81,7 +88,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
     } else {
       const double y = pass.labels[at];
       const Row x = prepare.row(raw, rows.columns(), true, prepared);
-      const double score = learner.score(x);
+      const double score = meet(learner, x);
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
       pass.tally.record(y, weight, score);
@@ -101,7 +108,11 @@ template <class Row, class Learner>
 void score_all(const Rows& rows, const Learner& learner, Prepare& prepare, Index known, double* out) {
   Scratch read, prepared;
   for (Count i = 0; i < rows.size(); ++i) {
-    out[i] = learner.score(prepare.row(rows.row<Row>(i, read), known, false, prepared));
+    const Row raw = rows.row<Row>(i, read);
+    if constexpr (requires { learner.scales(); })
+      out[i] = learner.score(learner.scales() ? raw : prepare.row(raw, known, false, prepared), known);
+    else
+      out[i] = learner.score(prepare.row(raw, known, false, prepared));
     if (!std::isfinite(out[i])) refuse_score(i);
   }
 }

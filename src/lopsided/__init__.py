@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .linear import PassiveAggressive as PassiveAggressive
     from .linear import Perceptron as Perceptron
     from .persist import load as load
+    from .recommended import Recommended as Recommended
 
 _HOME = {
     **dict.fromkeys(
@@ -27,6 +28,7 @@ _HOME = {
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
     **dict.fromkeys(["learners", "make"], "catalog"),
     "load": "persist",
+    "Recommended": "recommended",
 }
 
 __all__ = sorted([*_HOME, "bounds", "catalog", "metrics"])

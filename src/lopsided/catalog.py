@@ -62,6 +62,13 @@ _ROMMA = "Li & Long 1999"
 _AROW = "Crammer, Kulesza & Dredze 2009"
 
 CATALOG: tuple[Entry, ...] = (
+    Entry(
+        "Recommended",
+        "recommended:Recommended",
+        {},
+        "good untuned: five of the learners below at once, voting",
+        "ours, from Zhao et al. 2018",
+    ),
     Entry("Perceptron", "linear:Perceptron", {}, "baseline blind to costs", "Rosenblatt 1958"),
     Entry("ROMMA", "linear:ROMMA", {}, "large-margin baseline, nothing to tune", _ROMMA),
     Entry(

@@ -230,16 +230,14 @@ def _check_sizes(features: Any, arrays: dict[str, NDArray[Any]], names: list[str
         raise ValueError(f"{features!r} features")
     if names and len(names) != features:
         raise ValueError(f"{len(names)} names for {features} features")
+    backed = False
     for name, array in arrays.items():
-        at = arrays.get(name.removesuffix(".values")) if name.endswith(".values") else None
-        if array.dtype == np.uint32 and array.ndim == 1:  # features that have a number
-            right = len(array) <= features + 1
-        elif at is not None:
-            right = array.dtype == np.float64 and len(array) == len(at)
-        else:
-            right = array.dtype == np.float64 and 0 <= array.shape[0] - features <= 1
-        if not right:
+        table = array.dtype == np.uint32 and array.ndim == 1  # features that have numbers
+        if not (table or array.dtype == np.float64) or len(array) > features + 1:
             raise ValueError(f"{name} is of {array.dtype} and shape {array.shape}")
+        backed = backed or table or len(array) >= features
+    if features and not backed:
+        raise ValueError(f"{features} features, but no array of that size")
 
 
 def _names(arrays: dict[str, NDArray[Any]]) -> list[str]:

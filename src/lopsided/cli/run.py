@@ -30,7 +30,7 @@ from .options import (
 from .output import Live, heading, measures, print_json, print_result
 from .results import ResultFile, cell
 
-DEFAULT_LEARNER = "COG-II"
+DEFAULT_LEARNER = "Recommended"
 _CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates")
 
 

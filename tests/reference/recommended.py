@@ -1,0 +1,73 @@
+"""Recommended in slow motion: five oracles of ACOG, each with its own rows, and their vote."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .scaling import Scaler
+from .second_order import ACOG
+
+LIMIT = 64  # features up to which there is a full covariance, and sparse rows are centred
+
+
+class Recommended:
+    """Takes raw rows; `sparse` says whether they came as sparse ones."""
+
+    def __init__(self, d, *, scaling="auto", intercept=True, sparse=False):
+        self.intercept, self.sparse = intercept, sparse
+        self.own = scaling == "auto"
+        self.rows = []
+        self.narrow = True
+        self.wide = False  # wide and sparse
+        self.members = [ACOG(learning_rate=rate) for rate in (0.1, 1.0, 10.0, 0.01)]
+        self.members.append(ACOG(learning_rate=10.0, covariance="full", loss="I"))
+        for member in self.members:
+            member.start(d + 1)
+        self.missed, self.alarmed, self.rho = np.zeros(5), np.zeros(5), 1.0
+        self.other = Scaler("none" if self.own else scaling, not sparse)
+
+    def look(self, x):
+        met = np.flatnonzero(x).max(initial=-1) + 1 if self.sparse else len(x)
+        if met > LIMIT:
+            self.narrow = False
+            if self.sparse and self.own:
+                self.wide = True
+                self.members[3].learning_rate = 1.0
+
+    def views(self, x):
+        """The row as each member sees it, the constant in front."""
+        if self.own:
+            scaler = Scaler("standard+unit", not self.wide)
+            scaler.rows = self.rows
+            standard, plain = scaler.scale(x), Scaler("unit", False).scale(x)
+        else:
+            self.other.rows = self.rows
+            standard = plain = self.other.scale(x)
+        ones = [float(self.intercept)] * 5
+        if self.wide:
+            ones[0] = 0.0
+        rows = [standard, standard, standard, plain, standard]
+        return [np.concatenate([[one], row]) for one, row in zip(ones, rows, strict=True)]
+
+    def voters(self):
+        return 5 if self.narrow else 4
+
+    def meet(self, x):
+        self.look(x)
+        self.seen = self.views(x)
+        self.rows.append(x)
+        self.scores = np.array([m.w @ v for m, v in zip(self.members, self.seen, strict=True)])
+        price = (self.rho * self.missed + self.alarmed) / max(self.rho, 1.0)
+        price = price[: self.voters()]
+        weights = (1 + (price - price.min()) / 12) ** -8
+        votes = self.scores[: self.voters()]
+        votes = votes / np.sqrt(1 + votes**2)
+        return np.sum(weights * votes) / np.sum(weights)
+
+    def learn(self, y, rho, weight):
+        account = self.missed if y > 0 else self.alarmed
+        account += weight * ((self.scores >= 0) != (y > 0))
+        if y > 0:
+            self.rho = rho
+        for k in range(self.voters()):
+            self.members[k].learn(self.seen[k], y, self.scores[k], rho, weight, 0)
