@@ -151,7 +151,7 @@ def test_interrupted_it_reports_saves_and_can_go_on(data, whole, tmp_path, numbe
     out, err = process.communicate()
     assert waited < 2, "it stops at once, not when more data comes"
     assert (process.returncode, err) == (code, "")
-    assert "COG-II interrupted after 1,700 events" in out
+    assert "Recommended interrupted after 1,700 events" in out
     model = lopsided.load(tmp_path / "model.lop")
     assert model._fitted().state()["rounds"] == 1700
     assert (tmp_path / "predictions.csv").read_text().count("\n") == 1701

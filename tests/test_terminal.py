@@ -89,7 +89,7 @@ def test_the_live_line_tells_how_it_goes_and_disappears(rows):
             line,
         ), line
     assert not live_lines(screen(shown))
-    assert re.sub(r"\x1b\[\d*m", "", screen(shown)).startswith("COG-II over 6,000 events of -")
+    assert re.sub(r"\x1b\[\d*m", "", screen(shown)).startswith("Recommended over 6,000 events of -")
 
 
 @pytest.mark.parametrize("columns", [80, 30])

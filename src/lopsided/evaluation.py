@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .base import OnlineClassifier
-from .metrics import Counts, auc
+from .metrics import Counts, auc, average_precision, precision_at_k
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -42,6 +42,15 @@ class Progress(Counts):
     def auc(self) -> float:
         """Chance that a positive got a higher score than a negative."""
         return auc(self.labels, self.scores, sample_weight=self.weights)
+
+    @cached_property
+    def average_precision(self) -> float:
+        """Mean of the precision at the score of each positive."""
+        return average_precision(self.labels, self.scores, sample_weight=self.weights)
+
+    def precision_at_k(self, k: int) -> float:
+        """Return the share of positives among the k events of highest score."""
+        return precision_at_k(self.labels, self.scores, k, sample_weight=self.weights)
 
 
 def progressive(

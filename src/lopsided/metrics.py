@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,6 +37,32 @@ class Counts:
         total = self.positives + self.negatives
         return _share(total - self.false_negatives - self.false_positives, total)
 
+    @property
+    def precision(self) -> float:
+        """Share of the alarms that were right; NaN without alarms."""
+        caught = self.positives - self.false_negatives
+        return _share(caught, caught + self.false_positives)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and sensitivity; NaN without positives and alarms."""
+        caught = self.positives - self.false_negatives
+        return _share(2 * caught, 2 * caught + self.false_negatives + self.false_positives)
+
+    @property
+    def mcc(self) -> float:
+        """Correlation of labels and predictions (Matthews): 1 perfect, 0 for no relation at all."""
+        caught = self.positives - self.false_negatives
+        passed = self.negatives - self.false_positives
+        alarms, quiet = caught + self.false_positives, passed + self.false_negatives
+        if not (self.positives and self.negatives):
+            return math.nan
+        if not (alarms and quiet):
+            return 0.0
+        both = caught / alarms * (passed / quiet)
+        wrong = self.false_positives / alarms * (self.false_negatives / quiet)
+        return (both - wrong) / math.sqrt(self.positives / alarms * (self.negatives / quiet))
+
     def sum(self, alpha: float = 0.5, unseen: float = 0.0) -> float:
         """Return alpha * sensitivity + (1 - alpha) * specificity; at 0.5 the balanced accuracy.
 
@@ -49,6 +75,10 @@ class Counts:
     def cost(self, fn: float = 0.9, fp: float = 0.1) -> float:
         """Return the total price of the mistakes, of a missed positive and of a false alarm."""
         return fn * self.false_negatives + fp * self.false_positives
+
+    def cost_per_thousand(self, fn: float = 0.9, fp: float = 0.1) -> float:
+        """Return the price of the mistakes in a thousand events."""
+        return _share(1000 * self.cost(fn, fp), self.positives + self.negatives)
 
 
 def auc(
@@ -83,6 +113,74 @@ def auc(
     """
     if ties not in ("half", "strict"):
         raise ValueError(f"ties={ties!r} is not possible; it must be 'half' or 'strict'")
+    up, down = _levels(y, scores, sample_weight)
+    pairs = up.sum() * down.sum()
+    if pairs == 0:
+        return math.nan
+    below = np.cumsum(down) - down
+    won = up @ below + (0.5 * (up @ down) if ties == "half" else 0.0)
+    return float(won / pairs)
+
+
+def average_precision(
+    y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the mean, over the positives, of the precision at each one's score.
+
+    Parameters
+    ----------
+    y, scores, sample_weight
+        As for auc. Events of one score are taken together.
+
+    Returns
+    -------
+    float
+        NaN without positives.
+
+    Examples
+    --------
+    >>> average_precision([1, -1, 1, -1], [0.9, 0.8, 0.4, 0.1])
+    0.8333333333333333
+    """
+    up, down = (part[::-1] for part in _levels(y, scores, sample_weight))
+    if up.sum() == 0:
+        return math.nan
+    right, all_ = np.cumsum(up), np.cumsum(up + down)
+    return float(up @ np.divide(right, all_, out=np.zeros_like(all_), where=all_ > 0) / up.sum())
+
+
+def precision_at_k(
+    y: ArrayLike, scores: ArrayLike, k: int, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the share of positives among the k events of highest score: what k looks would find.
+
+    Parameters
+    ----------
+    y, scores, sample_weight
+        As for auc.
+    k : int
+        How many events, at most as many as there are; with weights, how much weight. Where only
+        some events of one score belong to the k, each counts in part.
+
+    Examples
+    --------
+    >>> precision_at_k([1, -1, 1, -1], [0.9, 0.8, 0.4, 0.1], 2)
+    0.5
+    """
+    up, down = (part[::-1] for part in _levels(y, scores, sample_weight))
+    total = np.cumsum(up + down)
+    if not (isinstance(k, (int, np.integer)) and 0 < k <= (total[-1] if len(total) else 0)):
+        raise ValueError(f"k={k!r} is not possible; it must be from 1 to the number of events")
+    last = int(np.searchsorted(total, k))
+    before = total[last] - up[last] - down[last]
+    share = (k - before) / (up[last] + down[last])
+    return float((up[:last].sum() + share * up[last]) / k)
+
+
+def _levels(
+    y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weight of positives and of negatives at each score, from the lowest on."""
     positive = np.asarray(y) > 0
     values = np.asarray(scores, dtype=np.float64)
     weights = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
@@ -93,12 +191,7 @@ def auc(
     levels, at = np.unique(values, return_inverse=True)
     up = np.bincount(at, np.where(positive, weights, 0.0), len(levels))
     down = np.bincount(at, np.where(positive, 0.0, weights), len(levels))
-    pairs = up.sum() * down.sum()
-    if pairs == 0:
-        return math.nan
-    below = np.cumsum(down) - down
-    won = up @ below + (0.5 * (up @ down) if ties == "half" else 0.0)
-    return float(won / pairs)
+    return up, down
 
 
 def _share(part: float, whole: float) -> float:

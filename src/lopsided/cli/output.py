@@ -67,7 +67,11 @@ def measures(counts: Counts, fn: float, fp: float) -> dict[str, Any]:
         "specificity": counts.specificity,
         "sum": counts.sum(unseen=math.nan),
         "accuracy": counts.accuracy,
+        "precision": counts.precision,
+        "f1": counts.f1,
+        "mcc": counts.mcc,
         "cost": counts.cost(fn, fp),
+        "cost_per_thousand": counts.cost_per_thousand(fn, fp),
         "labels": counts.queries,
         "updates": counts.updates,
     }
@@ -91,9 +95,16 @@ def print_result(counts: Counts, fn: float, fp: float) -> None:
             ),
             ("balanced", percent(counts.sum(unseen=math.nan)), "mean of the two"),
             (
+                "precision",
+                percent(counts.precision),
+                f"of {caught + counts.false_positives:,.10g} alarms; "
+                f"F1 {_short(counts.f1)}, MCC {_number(counts.mcc)}",
+            ),
+            (
                 "cost",
                 f"{counts.cost(fn, fp):,.6g}",
-                f"at {fn:g} a missed positive and {fp:g} a false alarm",
+                f"at {fn:g} a missed positive and {fp:g} a false alarm; "
+                f"{_number(counts.cost_per_thousand(fn, fp))} per thousand events",
             ),
             ("labels", f"{counts.queries:,}", f"used, {counts.updates:,} steps taken"),
         ]
@@ -137,6 +148,10 @@ class Live:
         """Take the line away."""
         if self._shown:
             click.echo("\r" + " " * (_width() - 1) + "\r", err=True, nl=False)
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:,.4g}"
 
 
 def _short(share: float) -> str:
