@@ -189,8 +189,9 @@ def _levels(
     if np.isnan(values[weights > 0]).any():
         raise ValueError("scores contain NaN")
     levels, at = np.unique(values, return_inverse=True)
-    up = np.bincount(at, np.where(positive, weights, 0.0), len(levels))
-    down = np.bincount(at, np.where(positive, 0.0, weights), len(levels))
+    up, down = np.zeros(len(levels)), np.zeros(len(levels))
+    np.add.at(up, at, np.where(positive, weights, 0.0))
+    np.add.at(down, at, np.where(positive, 0.0, weights))
     return up, down
 
 
