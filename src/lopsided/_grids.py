@@ -35,11 +35,8 @@ def learners_of(learners: Any, grid: Any) -> list[Learner]:
     for name, (model, own) in named.items():
         chosen = grids.get(name, own)
         learner = Learner(name, model, tuple(_points(name, model, chosen)))
-        for k, point in enumerate(learner.points):
-            try:
-                learner.make(k)._check()
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"{name} with {point}: {error}" if point else str(error)) from None
+        for point in range(len(learner.points)):
+            learner.make(point)._check()
         found.append(learner)
     positives = {repr(learner.model.positive) for learner in found}
     if len(positives) > 1:

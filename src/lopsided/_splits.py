@@ -43,12 +43,7 @@ def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> S
     else:
         if isinstance(permutations, np.ndarray) and permutations.ndim == 1:
             raise ValueError("permutations must be a number, or several orders: one order a row")
-        orders = []
-        for k, order in enumerate(permutations):
-            try:
-                orders.append(as_order(order, len(y)))
-            except ValueError as error:
-                raise ValueError(f"permutation {k}: {error}") from None
+        orders = [as_order(order, len(y)) for order in permutations]
         if not orders:
             raise ValueError("permutations: there is none")
     splits = tuple(Split(f"permutation {k}", order) for k, order in enumerate(orders))

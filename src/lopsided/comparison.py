@@ -13,16 +13,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _tables
 from ._data import BadRowError, Batch, as_batch, as_weights, is_events
 from ._grids import Learner, learners_of
 from ._labels import LabelError, Labels, as_labels
 from ._measures import Prices, measure
+from ._parameters import nearest
+from ._plain import plain
 from ._splits import Split, Splits, check_classes, folded, in_time, permuted
 from ._statistics import paired_t, wilcoxon
+from ._whole import write_whole
 from .evaluation import Progress, progressive
 from .metrics import Counts
 
 LEVEL = 0.05  # of the tests
+_ENDINGS = {".txt": "text", ".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
 
 _SELECTION = {
     "permutations": "parameters were chosen on other permutations than the one reported",
@@ -91,6 +96,12 @@ class Run:
         if self.nnz is not None and self.sparsity is not None:
             figures |= {"nnz": self.nnz, "sparsity": self.sparsity}
         return {name: float(value) for name, value in figures.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run without its curve."""
+        found = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del found["curve"]
+        return {**found, "counts": dataclasses.asdict(self.counts)}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -177,6 +188,53 @@ class Comparison:
         """The learner with the best mean."""
         return next(row for row in self.rows if row.best)
 
+    def table(self, format: str = "text") -> str:  # noqa: A002
+        """Return the learners as a table: "text", "csv", "json", "latex" or "markdown"."""
+        return _tables.table(self, format)
+
+    def sweep_table(self, parameter: str) -> list[dict[str, Any]]:
+        """Return the metric against a parameter: of each learner that has it in its grid, every
+        point with the mean and standard deviation of the metric over all runs, the seconds and,
+        of learners with weights, how many are not 0 (`nnz`) and the share that is (`sparsity`).
+        """  # noqa: D205
+        points: dict[tuple[str, int], list[Run]] = {}
+        for run in self.sweep:
+            if parameter in run.parameters:
+                points.setdefault((run.learner, run.point), []).append(run)
+        if not points:
+            known = {name for run in self.sweep for name in run.parameters}
+            hint = nearest(parameter, known) if known else "there are no grids"
+            raise ValueError(f"no learner has {parameter!r} in its grid: {hint}")
+        return [
+            {
+                "learner": learner,
+                "value": runs[0].parameters[parameter],
+                "parameters": runs[0].parameters,
+                "mean": float(np.mean([run.value for run in runs])),
+                "std": _std(np.array([run.value for run in runs])),
+                "seconds": float(np.mean([run.seconds for run in runs])),
+                "nnz": _mean([run.nnz for run in runs]),
+                "sparsity": _mean([run.sparsity for run in runs]),
+            }
+            for (learner, _), runs in points.items()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the curves of single runs as lists, dicts, numbers and texts."""
+        shown = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        shown["rows"] = [dataclasses.asdict(row) for row in self.rows]
+        for name in ("runs", "sweep"):
+            shown[name] = [run.to_dict() for run in shown[name]]
+        found: dict[str, Any] = plain(shown)
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a file, in the format of its ending: .txt, .csv, .json, .tex, .md."""
+        ending = os.path.splitext(os.fspath(path))[1].lower()
+        if ending not in _ENDINGS:
+            raise ValueError(f"{path}: name it .txt, .csv, .json, .tex or .md")
+        write_whole(path, self.table(_ENDINGS[ending]).encode())
+
 
 @dataclasses.dataclass(frozen=True)
 class _Data:
@@ -217,8 +275,7 @@ class _Job:
         except ValueError as error:
             raise ValueError(f"{_setting(learner, point)}, {split.name}: {error}") from None
         value = measure(self.metric).of
-        weights = np.asarray(model.coef_) if hasattr(model, "coef_") else None
-        nnz = None if weights is None else int(np.count_nonzero(weights))
+        nnz, sparsity = _sparsity(model)
         return Run(
             learner=learner.name,
             point=point,
@@ -229,7 +286,7 @@ class _Job:
             counts=_counts(reported),
             seconds=progress.seconds,
             nnz=nnz,
-            sparsity=None if weights is None or nnz is None else 1 - nnz / max(1, weights.size),
+            sparsity=sparsity,
             curve=progress.curve,
         )
 
@@ -245,6 +302,16 @@ class _Job:
             first, rest = slice(split.start), slice(split.start, None)
             return _part(progress, first), _part(progress, rest)
         return progress, progress
+
+
+def _sparsity(model: Any) -> tuple[int | None, float | None]:
+    """Return how many weights are not 0 and the share of those that are."""
+    if hasattr(model, "nnz_"):
+        return int(model.nnz_), float(model.sparsity_)
+    if not hasattr(model, "coef_"):
+        return None, None
+    nnz = int(np.count_nonzero(model.coef_))
+    return nnz, 1 - nnz / max(1, model.n_features_in_)
 
 
 def _setting(learner: Learner, point: int) -> str:
@@ -572,6 +639,11 @@ def _rows(runs: dict[str, list[Run]], larger: bool, prices: Prices) -> list[Row]
             )
         )
     return rows
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 def _std(values: NDArray[np.float64]) -> float:

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
+from .._plain import as_json
 from ..metrics import Counts
 
 
 def print_json(value: Any) -> None:
     """Write a value as JSON; what is not available is null."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)
+    click.echo(as_json(value))
 
 
 def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] | None = None) -> None:
