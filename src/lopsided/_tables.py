@@ -7,7 +7,8 @@ import dataclasses
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._measures import MEASURES
@@ -23,13 +24,13 @@ _BEST, _AS_GOOD = "*", "†"
 
 @dataclasses.dataclass
 class Sheet:
-    """A table as it is printed: cells, lines above and below, rows to stress."""
+    """A table as it is printed; `marks` belong to the figures in column 1."""
 
     above: str
     header: list[str]
     rows: list[list[str]]
+    marks: list[str]
     below: list[str]
-    bold: int | None = None  # the row whose figure in column 1 is the best
 
 
 def check_format(form: str) -> None:
@@ -60,17 +61,17 @@ def sweep(comparison: Comparison, parameter: str, form: str) -> str:
     shown = [
         [
             record["learner"],
-            settings(record["parameters"]),
             figure(comparison.metric, record["mean"], record["std"]),
             f"{record['seconds']:.4f}",
             *([_whole(record["nnz"]), _share(record["sparsity"])] if weighted else []),
+            settings(record["parameters"]),
         ]
         for record in records
     ]
-    header = ["learner", "parameters", title(comparison.metric), "seconds"]
-    header += ["weights", "zero %"] if weighted else []
+    header = ["learner", title(comparison.metric), "seconds"]
+    header += ["weights", "zero %", "parameters"] if weighted else ["parameters"]
     above = f"{comparison.metric} against {parameter}, {comparison.about['splits']}"
-    return _PRINTED[form](Sheet(above, header, shown, []))
+    return _PRINTED[form](Sheet(above, header, shown, [""] * len(shown), []))
 
 
 def title(metric: str) -> str:
@@ -107,14 +108,13 @@ def _sheet(c: Comparison) -> Sheet:
     shown = [c.metric, *(m for m in ("sensitivity", "specificity") if m != c.metric)]
     shown.append("sum" if c.metric == "cost" else "cost")
     tested = len(c.rows) > 1 and not math.isnan(c.best.std["metric"])
-    rows = []
+    rows, marks = [], []
     for row in c.rows:
-        mark = "" if not tested or row.worse else _BEST if row.best else _AS_GOOD
+        marks.append(_BEST if row.best else _AS_GOOD if tested and not row.worse else "")
         cells = [
             figure(m, *((d["metric"] if m == c.metric else d[m]) for d in (row.mean, row.std)))
             for m in shown
         ]
-        cells[0] += mark
         varies = " (varies)" if row.varies else ""
         rows.append(
             [
@@ -127,8 +127,8 @@ def _sheet(c: Comparison) -> Sheet:
             ]
         )
     header = ["learner", *map(title, shown), "updates", "seconds"]
-    header += ["win/tie/loss", "parameters"] if tested else ["parameters"]
-    return Sheet(_above(c), header, rows, _below(c, tested), c.rows.index(c.best))
+    header += ["w/t/l", "parameters"] if tested else ["parameters"]
+    return Sheet(_above(c), header, rows, marks, _below(c, tested))
 
 
 def _above(c: Comparison) -> str:
@@ -137,12 +137,12 @@ def _above(c: Comparison) -> str:
 
 
 def _below(c: Comparison, tested: bool) -> list[str]:
-    lines = []
+    lines = [f"{_BEST} best"] if len(c.rows) > 1 else []
     if tested:
-        lines.append(
-            f"{_BEST} best, {_AS_GOOD} not worse than the best by the paired t-test at 95 %; "
-            "win/tie/loss against the other learners by that test"
-        )
+        lines = [
+            f"{_BEST} best, {_AS_GOOD} not worse than the best by the paired t-test at 95 %",
+            "w/t/l: wins, ties and losses against the other learners by that test",
+        ]
     if c.alpha != 0.5:
         lines.append(f"sum = {c.alpha:g} sensitivity + {1 - c.alpha:g} specificity")
     lines.append(f"cost at {c.fn:g} a missed positive and {c.fp:g} a false alarm")
@@ -193,24 +193,42 @@ def _cell(value: Any) -> Any:
 
 
 def _text(sheet: Sheet) -> str:
-    lines = [sheet.header, *sheet.rows]
-    widths = [max(len(row[k]) for row in lines) for k in range(len(sheet.header))]
-    padded = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in lines]
+    wide = max(map(len, sheet.marks), default=0)
+    marks = ["", *sheet.marks]
+    lines = [
+        [first, figures + mark.ljust(wide), *rest]
+        for (first, figures, *rest), mark in zip([sheet.header, *sheet.rows], marks, strict=True)
+    ]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(sheet.header))]
+    last = len(widths) - 1
+    padded = [
+        "  ".join(
+            cell.rjust(width) if 0 < k < last else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
     return "\n".join([sheet.above, "", *padded, "", *sheet.below]).rstrip("\n") + "\n"
 
 
+def _marked(sheet: Sheet, bold: str, escape: Callable[[str], str]) -> list[list[str]]:
+    """Return the cells with the best in bold."""
+    return [
+        [
+            escape(first),
+            bold % escape(figures) if mark == _BEST else escape(figures + mark),
+            *map(escape, rest),
+        ]
+        for (first, figures, *rest), mark in zip(sheet.rows, sheet.marks, strict=True)
+    ]
+
+
 def _markdown(sheet: Sheet) -> str:
-    rows = [[_escaped(cell, "\\|*_`<") for cell in row] for row in sheet.rows]
-    if sheet.bold is not None:
-        rows[sheet.bold][1] = f"**{rows[sheet.bold][1].removesuffix(chr(92) + _BEST)}**"
-    dashes = ["---" if k in (0, len(sheet.header) - 1) else "---:" for k in range(len(rows[0]))]
-    lines = [f"| {' | '.join(row)} |" for row in (sheet.header, dashes, *rows)]
+    rows = _marked(sheet, "**%s**", lambda text: re.sub(r"([\\|*_`<])", r"\\\1", text))
+    columns = ["---", *["---:"] * (len(sheet.header) - 2), "---"]
+    lines = [f"| {' | '.join(row)} |" for row in (sheet.header, columns, *rows)]
     below = [line.replace(f"{_BEST} best", "**best**") for line in sheet.below]
     return "\n\n".join([sheet.above, "\n".join(lines), *below]) + "\n"
-
-
-def _escaped(text: str, special: str) -> str:
-    return "".join(f"\\{c}" if c in special else c for c in text)
 
 
 _TEX = {
@@ -231,9 +249,7 @@ def _tex(text: str) -> str:
 
 
 def _latex(sheet: Sheet) -> str:
-    rows = [[_tex(cell) for cell in row] for row in sheet.rows]
-    if sheet.bold is not None:
-        rows[sheet.bold][1] = rf"\textbf{{{rows[sheet.bold][1].removesuffix(_BEST)}}}"
+    rows = _marked(sheet, r"\textbf{%s}", _tex)
     below = [line.replace(f"{_BEST} best", "bold: best") for line in sheet.below]
     caption = ". ".join(_tex(line[:1].upper() + line[1:]) for line in (sheet.above, *below))
     columns = "l" + "r" * (len(sheet.header) - 2) + "l"

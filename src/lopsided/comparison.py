@@ -6,8 +6,9 @@ import dataclasses
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _tables
 from ._data import BadRowError, Batch, as_batch, as_weights, is_events
 from ._grids import Learner, learners_of
+from ._journal import Journal, Task, digest
 from ._labels import LabelError, Labels, as_labels
 from ._measures import Prices, measure
 from ._parameters import nearest
@@ -28,6 +30,8 @@ from .metrics import Counts
 
 LEVEL = 0.05  # of the tests
 _ENDINGS = {".txt": "text", ".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
+
+_KEPT = ("choice", "value", "seconds", "nnz", "sparsity")  # of a run in a journal, as it is
 
 _SELECTION = {
     "permutations": "parameters were chosen on other permutations than the one reported",
@@ -453,7 +457,12 @@ def compare(
         held = _data(rows, labels, weights[0] if weights else None, found[0])
         check_classes(held.y, "what is held out")
     job = _Job(data, held, splits, metric, prices, points, known)
-    sweep = _run_all(job, found, jobs, progress)
+    journal = None if resume is None else Journal(resume, _facts(job, found, X, held_out))
+    try:
+        sweep = _run_all(job, found, jobs, progress, journal)
+    finally:
+        if journal is not None:
+            journal.close()
     about = {
         "rows": len(data.y),
         "features": None if isinstance(data.X, list) else data.X.rows.columns,
@@ -520,6 +529,7 @@ def _run_all(
     learners: Sequence[Learner],
     jobs: int | None,
     progress: Callable[[int, int], None] | None,
+    journal: Journal | None,
 ) -> list[Run]:
     """Return the runs by learner, point and split, whatever the order in which they end."""
     tasks = [
@@ -528,25 +538,70 @@ def _run_all(
         for k, learner in enumerate(learners)
         for point in range(len(learner.points))
     ]
-    done: dict[tuple[int, int, int], Run] = {}
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        coming = {pool.submit(job.run, learners[k], p, at): (k, p, at) for k, p, at in tasks}
-        try:
-            for future in _as_they_end(coming):
-                done[coming[future]] = future.result()
-                if progress is not None:
-                    progress(len(done), len(tasks))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    known = {} if journal is None else journal.runs
+    done = {task: _from_journal(learners[task[0]], task, run) for task, run in known.items()}
+    pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
+    try:
+        coming = {
+            pool.submit(job.run, learners[k], point, at): (k, point, at)
+            for k, point, at in tasks
+            if (k, point, at) not in done
+        }
+        for future in as_completed(coming):
+            task, run = coming[future], future.result()
+            done[task] = run
+            if journal is not None:
+                journal.add(task, _to_journal(run))
+            if progress is not None:
+                progress(len(done), len(tasks))
+    finally:  # after a fault or an interruption: no waiting for what is under way
+        pool.shutdown(wait=False, cancel_futures=True)
     return [done[task] for task in sorted(tasks)]
 
 
-def _as_they_end(coming: Any) -> Iterator[Future[Run]]:
-    left = set(coming)
-    while left:
-        ended, left = wait(left, return_when=FIRST_COMPLETED)
-        yield from ended
+def _to_journal(run: Run) -> dict[str, Any]:
+    return {
+        **{name: getattr(run, name) for name in _KEPT},
+        "counts": dataclasses.astuple(run.counts),
+        "curve": [dataclasses.astuple(counts) for counts in run.curve],
+    }
+
+
+def _from_journal(learner: Learner, task: Task, kept: dict[str, Any]) -> Run:
+    names = [f.name for f in dataclasses.fields(Counts)]
+    counts, *curve = (
+        Counts(**dict(zip(names, values, strict=True)))
+        for values in (kept["counts"], *kept["curve"])
+    )
+    return Run(
+        learner=learner.name,
+        point=task[1],
+        parameters=learner.points[task[1]],
+        split=task[2],
+        counts=counts,
+        curve=tuple(curve),
+        **{name: kept[name] for name in _KEPT},
+    )
+
+
+def _facts(job: _Job, learners: Sequence[Learner], X: Any, held_out: Any) -> dict[str, str]:
+    """Return what a journal must have in common with the comparison that goes on with it."""
+    orders = [(split.train, split.test) for split in job.splits.all]
+    return {
+        "version of lopsided": version("lopsided"),
+        "data": digest(X),
+        "labels": digest(job.data.y),
+        "weights": digest(job.data.weights),
+        "held-out data": digest(held_out),
+        "learners": ", ".join(f"{learner.name} = {learner.model!r}" for learner in learners),
+        "grids": "; ".join(str(learner.points) for learner in learners),
+        "kind of runs": job.splits.words,
+        "runs": digest(orders),
+        "metric": job.metric,
+        "prices": repr(job.prices),
+        "points": repr(job.points),
+        "known_counts": repr(job.known_counts),
+    }
 
 
 # What came of it ---------------------------------------------------------------------------------
