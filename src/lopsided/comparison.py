@@ -246,6 +246,7 @@ class _Data:
     y: NDArray[Any]
     weights: NDArray[np.float64] | None
     codes: NDArray[np.int8]
+    labels: Labels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -441,7 +442,9 @@ def compare(
     _check(select, order, permutations, folds, held_out, jobs)
     found = learners_of(learners, grid)
     measure(metric)
-    data = _data(X, y, sample_weight, found[0])
+    model = found[0].make(0)
+    labels = Labels.start(model.positive, None, getattr(model, "class_weight", None))
+    data = _data(X, y, sample_weight, labels)
     choosing = any(len(learner.points) > 1 for learner in found)
     splits = _splits(data.y, permutations, folds, held_out, seed, order, choosing and select)
     if choosing and select == "honest" and splits.kind == "permutations" and len(splits.all) < 2:
@@ -453,8 +456,8 @@ def compare(
     known = order != "time" if known_counts is None else known_counts
     held = None
     if held_out is not None:
-        rows, labels, *weights = held_out
-        held = _data(rows, labels, weights[0] if weights else None, found[0])
+        rows, targets, weights = (*held_out, None)[:3]
+        held = _data(rows, targets, weights, data.labels)
         check_classes(held.y, "what is held out")
     job = _Job(data, held, splits, metric, prices, points, known)
     journal = None if resume is None else Journal(resume, _facts(job, found, X, held_out))
@@ -496,16 +499,15 @@ def _check(
         raise ValueError(f"jobs={jobs!r} is not possible; it must be a whole number of at least 1")
 
 
-def _data(X: Any, y: Any, weights: Any, learner: Learner) -> _Data:
+def _data(X: Any, y: Any, weights: Any, labels: Labels) -> _Data:
     """Look at the data once, for all runs."""
     if isinstance(X, tuple) and is_events(X):
         X = list(X)
     rows = X if is_events(X) else as_batch(X)
     size = rows.rows.size if isinstance(rows, Batch) else len(rows)
     array = as_labels(y, size)
-    model = learner.make(0)
-    labels = Labels.start(model.positive, None, getattr(model, "class_weight", None))
-    return _Data(rows, array, as_weights(weights, size), labels.read(array)[1])
+    labels, codes = labels.read(array)
+    return _Data(rows, array, as_weights(weights, size), codes, labels)
 
 
 def _splits(

@@ -96,13 +96,13 @@ class Live:
         self._on = not quiet and terminal and os.environ.get("TERM") != "dumb"
         self._start = self._last = time.monotonic()
         self._shown = False
+        self._begun: int | None = None
 
     def update(self, counts: Counts, fn: float, fp: float, done: float | None) -> None:
         """Show where a run stands, at most ten times a second, after the first half second."""
-        now = time.monotonic()
-        if not self._on or now - self._last < 0.1 or now - self._start < 0.5:
+        now = self._due()
+        if now is None:
             return
-        self._last = now
         rate = counts.events / (now - self._start)
         parts = [
             f"{counts.events:,} rows",
@@ -118,6 +118,30 @@ class Live:
             parts[:1] = [f"{done:4.0%}", parts[0]]
             parts.append(f"{left:,.0f} s left")
             parts.append(_bar(done))
+        self._show(parts)
+
+    def runs(self, done: int, total: int) -> None:
+        """Show how many runs of a comparison are done."""
+        if self._begun is None:
+            self._begun = done - 1  # the others are from a journal
+        now = self._due()
+        if now is None:
+            return
+        left = (now - self._start) * (total - done) / (done - self._begun)
+        share = done / total
+        self._show(
+            [f"{share:4.0%}", f"{done:,} of {total:,} runs", f"{left:,.0f} s left", _bar(share)]
+        )
+
+    def _due(self) -> float | None:
+        """Return the time if a line is due."""
+        now = time.monotonic()
+        if not self._on or now - self._last < 0.1 or now - self._start < 0.5:
+            return None
+        self._last = now
+        return now
+
+    def _show(self, parts: Sequence[str]) -> None:
         click.echo("\r" + _fitting(parts, _width() - 1), err=True, nl=False)
         self._shown = True
 
