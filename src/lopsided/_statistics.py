@@ -31,7 +31,7 @@ def paired_t(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 def wilcoxon(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """Return the two-sided p-value of the signed-rank test; NaN for fewer than two pairs.
 
-    Equal pairs are left out. Exact for up to 25 differences without ties, else by the normal
+    Equal pairs are left out. Exact for up to 25 differences, tied ones too, else by the normal
     approximation with the correction for ties.
 
     Examples
@@ -42,27 +42,27 @@ def wilcoxon(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     d = a - b
     if len(d) < 2 or not np.isfinite(d).all():
         return math.nan
-    equal = bool((d == 0).any())
     d = d[d != 0]
     n = len(d)
     if n == 0:
         return 1.0
-    levels, at, counts = np.unique(np.abs(d), return_inverse=True, return_counts=True)
+    _, at, counts = np.unique(np.abs(d), return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[at]
     above = float(ranks[d > 0].sum())
     low = min(above, n * (n + 1) / 2 - above)
-    if n <= _EXACT and len(levels) == n and not equal:
-        return min(1.0, 2 * float(_rank_sums(n)[: int(low) + 1].sum()) / 2.0**n)
+    if n <= _EXACT:
+        return min(1.0, 2 * float(_rank_sums(ranks)[: round(2 * low) + 1].sum()) / 2.0**n)
     variance = n * (n + 1) * (2 * n + 1) / 24 - float((counts**3 - counts).sum()) / 48
     z = (low - n * (n + 1) / 4) / math.sqrt(variance)
     return math.erfc(-z / math.sqrt(2))
 
 
-def _rank_sums(n: int) -> NDArray[np.int64]:
-    """Return in how many of the 2 ** n ways some of the ranks 1 to n have each sum."""
-    ways = np.zeros(n * (n + 1) // 2 + 1, np.int64)
+def _rank_sums(ranks: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return in how many ways some of the ranks have each sum: at 2 s the ways to s."""
+    doubled = np.rint(2 * ranks).astype(int)  # ranks of ties may be half-way
+    ways = np.zeros(doubled.sum() + 1, np.int64)
     ways[0] = 1
-    for rank in range(1, n + 1):
+    for rank in doubled:
         ways[rank:] += ways[:-rank].copy()
     return ways
 

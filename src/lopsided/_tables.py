@@ -110,7 +110,8 @@ def _sheet(c: Comparison) -> Sheet:
     tested = len(c.rows) > 1 and not math.isnan(c.best.std["metric"])
     rows, marks = [], []
     for row in c.rows:
-        marks.append(_BEST if row.best else _AS_GOOD if tested and not row.worse else "")
+        as_good = _AS_GOOD if tested and not row.worse else ""
+        marks.append(_BEST if row.best and len(c.rows) > 1 else as_good)
         cells = [
             figure(m, *((d["metric"] if m == c.metric else d[m]) for d in (row.mean, row.std)))
             for m in shown

@@ -720,6 +720,12 @@ def _curve(runs: list[Run], prices: Prices) -> dict[str, list[float]]:
         "queries": lambda c: c.queries,
     }
     return {
-        name: [float(np.mean([of(counts) for counts in point])) for point in points]
+        name: [_mean_of_known([of(counts) for counts in point]) for point in points]
         for name, of in figures.items()
     }
+
+
+def _mean_of_known(values: list[float]) -> float:
+    """Return the mean of those runs that have met both classes by then."""
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.mean(known)) if known else math.nan

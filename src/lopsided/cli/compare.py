@@ -36,6 +36,7 @@ from .options import (
 from .output import Live
 
 DEFAULT_LEARNERS = (
+    "Recommended",
     "Perceptron",
     "PA-I",
     "CPA",
@@ -213,7 +214,7 @@ def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any
 
 def _entries(names: str | None) -> list[Entry]:
     if names is None:
-        return [find(name) for name in DEFAULT_LEARNERS]
+        return [entry for entry in CATALOG if entry.name in DEFAULT_LEARNERS]
     if names == "all":
         return list(CATALOG)
     if names == "linear":
