@@ -8,6 +8,7 @@ import io
 import json
 import math
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +18,7 @@ import lopsided
 from lopsided import compare
 from lopsided._parameters import integer
 from lopsided._statistics import wilcoxon
+from lopsided.cli import main
 from lopsided.linear import Perceptron
 from reference.published import TABLE, disagreements, german, prepare_acog
 from streams import csr, events, stream
@@ -545,6 +547,32 @@ def test_one_class_in_the_first_third_is_an_error_in_order_of_time():
     X, y = small(60)
     with pytest.raises(ValueError, match="the first third of the rows"):
         compare(["COG-II"], X, np.sort(y), order="time")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--order time --seed 3",
+        "--order time --permutations 3",
+        "--folds 3 --permutations 3",
+        "--folds 3 --test e.svm",
+        "--folds 3 --order time",
+        "--folds folds.txt --seed 3",
+        "--json --table csv",
+        "--set foo=1",
+        "--sweep learning_rate",
+        "--grid C",
+        "--output missing/table.txt",
+        "--resume german",
+    ],
+)
+def test_options_without_effect_are_wrong_usage(options, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "german").write_text("1 1:1\n0 2:1\n")
+    with pytest.raises(click.UsageError):
+        main.main(
+            ["compare", "german", "--learners", "CPA", *options.split()], standalone_mode=False
+        )
 
 
 # Published figures -------------------------------------------------------------------------------

@@ -112,6 +112,7 @@ def check_classes(y: NDArray[Any], name: str) -> None:
     if len(y) == 0:
         raise ValueError(f"{name} has no rows")
     if (y == y[0]).all():
+        label = y[:1].tolist()[0]
         raise ValueError(
-            f"{name} has only the class {y[0]!r}: nothing can be said about a learner there"
+            f"{name} has only the class {label!r}: nothing can be said about a learner there"
         )

@@ -8,7 +8,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
@@ -588,9 +587,11 @@ def _from_journal(learner: Learner, task: Task, kept: dict[str, Any]) -> Run:
 
 def _facts(job: _Job, learners: Sequence[Learner], X: Any, held_out: Any) -> dict[str, str]:
     """Return what a journal must have in common with the comparison that goes on with it."""
+    from . import __version__  # slow to find out, seldom needed
+
     orders = [(split.train, split.test) for split in job.splits.all]
     return {
-        "version of lopsided": version("lopsided"),
+        "version of lopsided": __version__,
         "data": digest(X),
         "labels": digest(job.data.y),
         "weights": digest(job.data.weights),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
+import signal
 import sys
+from types import FrameType
 from typing import Any
 
 import click
@@ -18,7 +20,7 @@ from .._labels import LabelError, Labels
 from .._measures import MEASURES
 from .._whole import write_whole
 from ..base import OnlineClassifier
-from ..catalog import CATALOG, Entry, find
+from ..catalog import CATALOG, Entry, find, learners
 from ..comparison import Comparison, compare
 from ..data.block import Block, DataError, Sparse
 from ..data.folds import read_folds
@@ -157,15 +159,15 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
     if report is not None:
         from .. import report as reports
     sweep = options.pop("sweep")
-    learners, grid = _learners(options)
+    models, grid = _learners(options)
     if sweep is not None and not any(
-        sweep in point for learner in learners_of(learners, grid) for point in learner.points
+        sweep in point for learner in learners_of(models, grid) for point in learner.points
     ):
         raise click.UsageError(f"--sweep {sweep}: no learner has it in its grid; add --grid")
-    job = _Job(data, learners, grid, options)
+    job = _Job(data, models, grid, options)
     result = job.run(journal, Live(quiet or as_json))
-    if result is None:
-        return 130
+    if isinstance(result, int):
+        return result
     for text in job.left_out:
         click.echo(f"left out: {text}", err=True)
     table = result.table(form) if sweep is None else _tables.sweep(result, sweep, form)
@@ -214,7 +216,7 @@ def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any
 
 def _entries(names: str | None) -> list[Entry]:
     if names is None:
-        return [entry for entry in CATALOG if entry.name in DEFAULT_LEARNERS]
+        return [find(name) for name in DEFAULT_LEARNERS if name in learners()]
     if names == "all":
         return list(CATALOG)
     if names == "linear":
@@ -240,13 +242,13 @@ class _Job:
     def __init__(
         self,
         data: str,
-        learners: dict[str, OnlineClassifier],
+        models: dict[str, OnlineClassifier],
         grid: Any,
         options: dict[str, Any],
     ) -> None:
         self.left_out: list[str] = []
-        self._learners, self._grid = learners, grid
-        self._model = next(iter(learners.values()))
+        self._models, self._grid = models, grid
+        self._model = next(iter(models.values()))
         self._done = self._total = 0
         test, folds = options.pop("test"), options.pop("folds")
         self._settings = _settings(options, test, folds)
@@ -260,17 +262,19 @@ class _Job:
             rows = len(self._block.lines)
             self._settings["folds"] = int(folds) if folds.isdigit() else read_folds(folds, rows)
 
-    def run(self, journal: str | None, live: Live) -> Comparison | None:
-        """Return the comparison, or None if it was interrupted."""
+    def run(self, journal: str | None, live: Live) -> Comparison | int:
+        """Return the comparison, or an exit code if it was interrupted."""
 
         def progress(done: int, total: int) -> None:
             self._done, self._total = done, total
             live.runs(done, total)
 
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _interrupt)
         block = self._block
         try:
             return compare(
-                self._learners,
+                self._models,
                 block.X,
                 self._labels(block),
                 grid=self._grid,
@@ -283,7 +287,7 @@ class _Job:
             if error.row is None:
                 raise
             raise DataError(block.file, int(block.lines[error.row]), expected=error.what) from None
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             live.close()
             then = (
                 "nothing was kept; with --resume JOURNAL a comparison can be gone on with"
@@ -293,7 +297,7 @@ class _Job:
             click.echo(
                 f"interrupted after {self._done:,} of {self._total:,} runs: {then}", err=True
             )
-            return None
+            return int(stop.args[0])
         finally:
             live.close()
 
@@ -336,6 +340,10 @@ class _Job:
                 bad.add(DataError(block.file, int(block.lines[error.row]), expected=error.what))
                 kept = kept[kept != error.row]
         return block if len(kept) == len(y) else taken(block, kept)
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(128 + number)
 
 
 def _settings(options: dict[str, Any], test: str | None, folds: str | None) -> dict[str, Any]:
