@@ -149,6 +149,7 @@ class Live:
         """Take the line away."""
         if self._shown:
             click.echo("\r" + " " * (_width() - 1) + "\r", err=True, nl=False)
+            self._shown = False
 
 
 def _short(share: float) -> str:
