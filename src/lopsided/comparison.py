@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _tables
-from ._data import BadRowError, Batch, as_batch, as_weights, is_events
 from ._grids import Learner, learners_of
-from ._journal import Journal, Task, digest
-from ._labels import LabelError, Labels, as_labels
+from ._journal import Journal
+from ._labels import Labels
 from ._measures import Prices, measure
 from ._parameters import nearest
 from ._plain import plain
-from ._splits import Split, Splits, check_classes, folded, in_time, permuted
-from ._statistics import paired_t, wilcoxon
+from ._runs import Job, Run, data_of, facts_of, run_all
+from ._splits import Splits, check_classes, folded, in_time, permuted
+from ._summary import Row, chosen_runs, mean_curve, rows_of, std
 from ._whole import write_whole
-from .evaluation import Progress, progressive
-from .metrics import Counts
 
-LEVEL = 0.05  # of the tests
 _ENDINGS = {".txt": "text", ".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
-
-_KEPT = ("choice", "value", "seconds", "nnz", "sparsity")  # of a run in a journal, as it is
 
 _SELECTION = {
     "permutations": "parameters were chosen on other permutations than the one reported",
@@ -41,112 +33,6 @@ _SELECTION = {
     "the figures are optimistic",
     "none": "no parameters were chosen: every learner has one setting",
 }
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Run:
-    """One learner with one setting in one run.
-
-    Attributes
-    ----------
-    learner : str
-        Its name.
-    point : int
-        Which point of its grid.
-    parameters : dict
-        What the grid sets there.
-    split : int
-        Which permutation or fold.
-    choice : float
-        The metric by which an honest choice goes.
-    value : float
-        The metric on what is reported.
-    counts : Counts
-        Of what is reported; updates and queries are those of the pass.
-    seconds : float
-        Time of the pass in the core.
-    nnz, sparsity : float or None
-        Weights that are not 0 after the pass, and the share of those that are, if the learner has
-        weights.
-    curve : tuple of Counts
-        The counts along the pass.
-    """
-
-    learner: str
-    point: int
-    parameters: dict[str, Any]
-    split: int
-    choice: float
-    value: float
-    counts: Counts
-    seconds: float
-    nnz: float | None
-    sparsity: float | None
-    curve: tuple[Counts, ...] = dataclasses.field(repr=False)
-
-    def figures(self, prices: Prices) -> dict[str, float]:
-        """Return the figures of the run by name."""
-        figures = {
-            "metric": self.value,
-            "sensitivity": self.counts.sensitivity,
-            "specificity": self.counts.specificity,
-            "sum": self.counts.sum(prices.alpha, unseen=math.nan),
-            "cost": self.counts.cost(prices.fn, prices.fp),
-            "updates": self.counts.updates,
-            "queries": self.counts.queries,
-            "seconds": self.seconds,
-        }
-        if self.nnz is not None and self.sparsity is not None:
-            figures |= {"nnz": self.nnz, "sparsity": self.sparsity}
-        return {name: float(value) for name, value in figures.items()}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the run without its curve."""
-        found = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del found["curve"]
-        return {**found, "counts": dataclasses.asdict(self.counts)}
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Row:
-    """One learner over all runs, with the parameters chosen for each.
-
-    Attributes
-    ----------
-    name : str
-        The learner.
-    parameters : dict
-        What was chosen from the grid, most often if it varies.
-    varies : bool
-        Whether the choice was not the same for all runs.
-    chosen : tuple of dict
-        The choice for each run.
-    mean, std : dict
-        Mean and sample standard deviation of metric, sensitivity, specificity, sum, cost, updates,
-        queries, seconds and, of learners with weights, nnz and sparsity.
-    best : bool
-        Whether it has the best mean of the metric.
-    t_test, wilcoxon : float
-        p-values of the paired tests against the best; NaN for the best itself.
-    worse : bool
-        Whether it is worse than the best by the t-test at 95 %.
-    wins, ties, losses : int
-        Other learners that it is better than, as good as and worse than by that test.
-    """
-
-    name: str
-    parameters: dict[str, Any]
-    varies: bool
-    chosen: tuple[dict[str, Any], ...]
-    mean: dict[str, float]
-    std: dict[str, float]
-    best: bool
-    t_test: float
-    wilcoxon: float
-    worse: bool
-    wins: int
-    ties: int
-    losses: int
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -214,7 +100,7 @@ class Comparison:
                 "value": runs[0].parameters[parameter],
                 "parameters": runs[0].parameters,
                 "mean": float(np.mean([run.value for run in runs])),
-                "std": _std(np.array([run.value for run in runs])),
+                "std": std(np.array([run.value for run in runs])),
                 "seconds": float(np.mean([run.seconds for run in runs])),
                 "nnz": _mean([run.nnz for run in runs]),
                 "sparsity": _mean([run.sparsity for run in runs]),
@@ -237,123 +123,6 @@ class Comparison:
         if ending not in _ENDINGS:
             raise ValueError(f"{path}: name it .txt, .csv, .json, .tex or .md")
         write_whole(path, self.table(_ENDINGS[ending]).encode())
-
-
-@dataclasses.dataclass(frozen=True)
-class _Data:
-    X: Any  # a Batch, or a list of dicts
-    y: NDArray[Any]
-    weights: NDArray[np.float64] | None
-    codes: NDArray[np.int8]
-    labels: Labels
-
-
-@dataclasses.dataclass(frozen=True)
-class _Job:
-    """All that a run needs."""
-
-    data: _Data
-    held_out: _Data | None
-    splits: Splits
-    metric: str
-    prices: Prices
-    points: int
-    known_counts: bool
-
-    def run(self, learner: Learner, point: int, at: int) -> Run:
-        split = self.splits.all[at]
-        model = learner.make(point)
-        try:
-            progress = progressive(
-                model,
-                self.data.X,
-                self.data.y,
-                order=split.train,
-                sample_weight=self.data.weights,
-                resume=not self.known_counts,
-                points=self.points,
-            )
-            choice, reported = self._parts(progress, split, model)
-        except (BadRowError, LabelError):
-            raise
-        except ValueError as error:
-            raise ValueError(f"{_setting(learner, point)}, {split.name}: {error}") from None
-        value = measure(self.metric).of
-        nnz, sparsity = _sparsity(model)
-        return Run(
-            learner=learner.name,
-            point=point,
-            parameters=learner.points[point],
-            split=at,
-            choice=float(value(choice, self.prices)),
-            value=float(value(reported, self.prices)),
-            counts=_counts(reported),
-            seconds=progress.seconds,
-            nnz=nnz,
-            sparsity=sparsity,
-            curve=progress.curve,
-        )
-
-    def _parts(self, progress: Progress, split: Split, model: Any) -> tuple[Progress, Progress]:
-        """Return what parameters may be chosen by and what is reported."""
-        if split.test is not None or self.held_out is not None:
-            held = self.data if self.held_out is None else self.held_out
-            rows = slice(None) if split.test is None else split.test
-            scores = model.decision_function(held.X)[rows]
-            weights = None if held.weights is None else held.weights[rows]
-            return progress, _judged(held.codes[rows], scores, weights, progress)
-        if split.start:
-            first, rest = slice(split.start), slice(split.start, None)
-            return _part(progress, first), _part(progress, rest)
-        return progress, progress
-
-
-def _sparsity(model: Any) -> tuple[int | None, float | None]:
-    """Return how many weights are not 0 and the share of those that are."""
-    if hasattr(model, "nnz_"):
-        return int(model.nnz_), float(model.sparsity_)
-    if not hasattr(model, "coef_"):
-        return None, None
-    nnz = int(np.count_nonzero(model.coef_))
-    return nnz, 1 - nnz / max(1, model.n_features_in_)
-
-
-def _setting(learner: Learner, point: int) -> str:
-    settings = ", ".join(f"{name}={value!r}" for name, value in learner.points[point].items())
-    return f"{learner.name} with {settings}" if settings else learner.name
-
-
-def _part(progress: Progress, part: slice) -> Progress:
-    weights = None if progress.weights is None else progress.weights[part]
-    return _judged(progress.labels[part], progress.scores[part], weights, progress)
-
-
-def _judged(
-    labels: NDArray[np.int8],
-    scores: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    learned: Progress,
-) -> Progress:
-    """Return the counts of scores; steps and labels asked for are those of the pass."""
-    used = np.ones(len(labels)) if weights is None else weights
-    positive, alarm = labels > 0, scores >= 0
-    return Progress(
-        positives=float(used[positive].sum()),
-        negatives=float(used[~positive].sum()),
-        false_negatives=float(used[positive & ~alarm].sum()),
-        false_positives=float(used[~positive & alarm].sum()),
-        events=int(np.count_nonzero(used)),
-        queries=learned.queries,
-        updates=learned.updates,
-        scores=scores,
-        labels=labels,
-        weights=weights,
-        curve=(),
-    )
-
-
-def _counts(progress: Progress) -> Counts:
-    return Counts(**{f.name: getattr(progress, f.name) for f in dataclasses.fields(Counts)})
 
 
 def compare(
@@ -443,7 +212,7 @@ def compare(
     measure(metric)
     model = found[0].make(0)
     labels = Labels.start(model.positive, None, getattr(model, "class_weight", None))
-    data = _data(X, y, sample_weight, labels)
+    data = data_of(X, y, sample_weight, labels)
     choosing = any(len(learner.points) > 1 for learner in found)
     splits = _splits(data.y, permutations, folds, held_out, seed, order, choosing and select)
     if choosing and select == "honest" and splits.kind == "permutations" and len(splits.all) < 2:
@@ -456,12 +225,12 @@ def compare(
     held = None
     if held_out is not None:
         rows, targets, weights = (*held_out, None)[:3]
-        held = _data(rows, targets, weights, data.labels)
+        held = data_of(rows, targets, weights, data.labels)
         check_classes(held.y, "what is held out")
-    job = _Job(data, held, splits, metric, prices, points, known)
-    journal = None if resume is None else Journal(resume, _facts(job, found, X, held_out))
+    job = Job(data, held, splits, metric, prices, points, known)
+    journal = None if resume is None else Journal(resume, facts_of(job, found, X, held_out))
     try:
-        sweep = _run_all(job, found, jobs, progress, journal)
+        sweep = run_all(job, found, jobs, progress, journal)
     finally:
         if journal is not None:
             journal.close()
@@ -498,17 +267,6 @@ def _check(
         raise ValueError(f"jobs={jobs!r} is not possible; it must be a whole number of at least 1")
 
 
-def _data(X: Any, y: Any, weights: Any, labels: Labels) -> _Data:
-    """Look at the data once, for all runs."""
-    if isinstance(X, tuple) and is_events(X):
-        X = list(X)
-    rows = X if is_events(X) else as_batch(X)
-    size = rows.rows.size if isinstance(rows, Batch) else len(rows)
-    array = as_labels(y, size)
-    labels, codes = labels.read(array)
-    return _Data(rows, array, as_weights(weights, size), codes, labels)
-
-
 def _splits(
     y: NDArray[Any],
     permutations: Any,
@@ -525,91 +283,6 @@ def _splits(
     return permuted(20 if permutations is None else permutations, y, seed, held_out is not None)
 
 
-def _run_all(
-    job: _Job,
-    learners: Sequence[Learner],
-    jobs: int | None,
-    progress: Callable[[int, int], None] | None,
-    journal: Journal | None,
-) -> list[Run]:
-    """Return the runs by learner, point and split, whatever the order in which they end."""
-    tasks = [
-        (k, point, at)
-        for at in range(len(job.splits.all))
-        for k, learner in enumerate(learners)
-        for point in range(len(learner.points))
-    ]
-    known = {} if journal is None else journal.runs
-    done = {task: _from_journal(learners[task[0]], task, run) for task, run in known.items()}
-    pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
-    try:
-        coming = {
-            pool.submit(job.run, learners[k], point, at): (k, point, at)
-            for k, point, at in tasks
-            if (k, point, at) not in done
-        }
-        for future in as_completed(coming):
-            task, run = coming[future], future.result()
-            done[task] = run
-            if journal is not None:
-                journal.add(task, _to_journal(run))
-            if progress is not None:
-                progress(len(done), len(tasks))
-    finally:  # after a fault or an interruption: no waiting for what is under way
-        pool.shutdown(wait=False, cancel_futures=True)
-    return [done[task] for task in sorted(tasks)]
-
-
-def _to_journal(run: Run) -> dict[str, Any]:
-    return {
-        **{name: getattr(run, name) for name in _KEPT},
-        "counts": dataclasses.astuple(run.counts),
-        "curve": [dataclasses.astuple(counts) for counts in run.curve],
-    }
-
-
-def _from_journal(learner: Learner, task: Task, kept: dict[str, Any]) -> Run:
-    names = [f.name for f in dataclasses.fields(Counts)]
-    counts, *curve = (
-        Counts(**dict(zip(names, values, strict=True)))
-        for values in (kept["counts"], *kept["curve"])
-    )
-    return Run(
-        learner=learner.name,
-        point=task[1],
-        parameters=learner.points[task[1]],
-        split=task[2],
-        counts=counts,
-        curve=tuple(curve),
-        **{name: kept[name] for name in _KEPT},
-    )
-
-
-def _facts(job: _Job, learners: Sequence[Learner], X: Any, held_out: Any) -> dict[str, str]:
-    """Return what a journal must have in common with the comparison that goes on with it."""
-    from . import __version__  # slow to find out, seldom needed
-
-    orders = [(split.train, split.test) for split in job.splits.all]
-    return {
-        "version of lopsided": __version__,
-        "data": digest(X),
-        "labels": digest(job.data.y),
-        "weights": digest(job.data.weights),
-        "held-out data": digest(held_out),
-        "learners": ", ".join(f"{learner.name} = {learner.model!r}" for learner in learners),
-        "grids": "; ".join(str(learner.points) for learner in learners),
-        "kind of runs": job.splits.words,
-        "runs": digest(orders),
-        "metric": job.metric,
-        "prices": repr(job.prices),
-        "points": repr(job.points),
-        "known_counts": repr(job.known_counts),
-    }
-
-
-# What came of it ---------------------------------------------------------------------------------
-
-
 def _summary(
     learners: Sequence[Learner],
     sweep: list[Run],
@@ -620,12 +293,12 @@ def _summary(
     about: dict[str, Any],
 ) -> Comparison:
     larger = measure(metric).larger_is_better
-    runs = {learner.name: _chosen(learner, sweep, rule, larger) for learner in learners}
+    runs = {learner.name: chosen_runs(learner, sweep, rule, larger) for learner in learners}
     return Comparison(
-        rows=_rows(runs, larger, prices),
+        rows=rows_of(runs, larger, prices),
         runs=[run for mine in runs.values() for run in mine],
         sweep=sweep,
-        curves={name: _curve(mine, prices) for name, mine in runs.items()},
+        curves={name: mean_curve(mine, prices) for name, mine in runs.items()},
         metric=metric,
         larger_is_better=larger,
         alpha=prices.alpha,
@@ -637,96 +310,9 @@ def _summary(
     )
 
 
-def _chosen(learner: Learner, sweep: list[Run], rule: str, larger: bool) -> list[Run]:
-    """Return for each split the run with the chosen parameters."""
-    mine = [run for run in sweep if run.learner == learner.name]
-    size = len(mine) // len(learner.points)
-    by_point = [mine[k * size : (k + 1) * size] for k in range(len(learner.points))]
-    values = np.array(
-        [[r.value if rule == "best" else r.choice for r in part] for part in by_point]
-    )
-    values = np.where(np.isnan(values), -np.inf, values if larger else -values)
-    chosen = []
-    for at in range(size):
-        if rule == "none":
-            scores = values[:, 0]
-        elif rule == "best":
-            scores = values.mean(axis=1)
-        elif rule == "permutations":
-            scores = np.delete(values, at, axis=1).mean(axis=1)
-        else:
-            scores = values[:, at]
-        chosen.append(by_point[int(np.argmax(scores))][at])
-    return chosen
-
-
-def _rows(runs: dict[str, list[Run]], larger: bool, prices: Prices) -> list[Row]:
-    values = {name: np.array([run.value for run in mine]) for name, mine in runs.items()}
-    sign = 1.0 if larger else -1.0
-    means = {name: sign * v.mean() for name, v in values.items()}
-    best = max(means, key=lambda name: -math.inf if math.isnan(means[name]) else means[name])
-
-    def verdict(a: str, b: str) -> int:
-        if not paired_t(values[a], values[b]) < LEVEL:
-            return 0
-        return 1 if means[a] > means[b] else -1
-
-    rows = []
-    for name, mine in runs.items():
-        verdicts = Counter(verdict(name, other) for other in runs if other != name)
-        choices = Counter(run.point for run in mine)
-        usual = choices.most_common(1)[0][0]
-        figures = [run.figures(prices) for run in mine]
-        columns = {key: np.array([f[key] for f in figures]) for key in figures[0]}
-        is_best = name == best
-        rows.append(
-            Row(
-                name=name,
-                parameters=next(run.parameters for run in mine if run.point == usual),
-                varies=len(choices) > 1,
-                chosen=tuple(run.parameters for run in mine),
-                mean={key: float(v.mean()) for key, v in columns.items()},
-                std={key: _std(v) for key, v in columns.items()},
-                best=is_best,
-                t_test=math.nan if is_best else paired_t(values[name], values[best]),
-                wilcoxon=math.nan if is_best else wilcoxon(values[name], values[best]),
-                worse=verdict(name, best) < 0,
-                wins=verdicts[1],
-                ties=verdicts[0],
-                losses=verdicts[-1],
-            )
-        )
-    return rows
-
-
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
 
 
-def _std(values: NDArray[np.float64]) -> float:
-    return float(values.std(ddof=1)) if len(values) > 1 else math.nan
-
-
-def _curve(runs: list[Run], prices: Prices) -> dict[str, list[float]]:
-    """Return the mean course; runs that differ by a point are cut to the shortest."""
-    size = min(len(run.curve) for run in runs)
-    points = [[run.curve[k] for run in runs] for k in range(size)]
-    figures: dict[str, Callable[[Counts], float]] = {
-        "events": lambda c: c.events,
-        "sensitivity": lambda c: c.sensitivity,
-        "specificity": lambda c: c.specificity,
-        "sum": lambda c: c.sum(prices.alpha, unseen=math.nan),
-        "cost": lambda c: c.cost(prices.fn, prices.fp),
-        "queries": lambda c: c.queries,
-    }
-    return {
-        name: [_mean_of_known([of(counts) for counts in point]) for point in points]
-        for name, of in figures.items()
-    }
-
-
-def _mean_of_known(values: list[float]) -> float:
-    """Return the mean of those runs that have met both classes by then."""
-    known = [value for value in values if not math.isnan(value)]
-    return float(np.mean(known)) if known else math.nan
+__all__ = ["Comparison", "Row", "Run", "compare"]

@@ -142,8 +142,8 @@ class Live:
         return now
 
     def _show(self, parts: Sequence[str]) -> None:
+        self._shown = True  # first: an interruption may come in between
         click.echo("\r" + _fitting(parts, _width() - 1), err=True, nl=False)
-        self._shown = True
 
     def close(self) -> None:
         """Take the line away."""
