@@ -15,7 +15,7 @@ import pytest
 import scipy.stats
 
 import lopsided
-from lopsided import compare
+from lopsided import _data, compare
 from lopsided._parameters import integer
 from lopsided._statistics import wilcoxon
 from lopsided.cli import main
@@ -232,6 +232,15 @@ def test_any_form_of_rows_will_do(form):
     assert result.sweep[0].value == expected.sum()
 
 
+def test_rows_are_looked_at_once(monkeypatch):
+    X, y = small()
+    calls = []
+    real = _data._from_frame
+    monkeypatch.setattr(_data, "_from_frame", lambda X: calls.append(1) or real(X))
+    compare(["COG-II", "CPA"], pd.DataFrame(X), y, permutations=3, held_out=(pd.DataFrame(X), y))
+    assert len(calls) == 2
+
+
 def test_learners_may_be_names_estimators_or_both():
     X, y = small()
     mine = {"plain": lopsided.COG(), "second": "acog-ii", "third": lopsided.CPA()}
@@ -297,7 +306,7 @@ def test_an_interrupted_comparison_goes_on_to_the_same_result(tmp_path):
                 progress=interrupted_after(3, []),
             )
         with journal.open("a") as file:
-            file.write('{"task": [0, 0, 0], "val')  # the power went
+            file.write('{"task": [0, 0, 0], "val' + 20000 * "1")  # the power went
     calls = []
     again = compare(
         ["Perceptron", "COG-II"],
@@ -309,6 +318,7 @@ def test_an_interrupted_comparison_goes_on_to_the_same_result(tmp_path):
     )
     assert calls == [(7, 12), (8, 12), (9, 12), (10, 12), (11, 12), (12, 12)]
     assert timeless(again) == timeless(whole)
+    assert len([json.loads(line) for line in journal.read_text().splitlines()]) == 13
     kept = compare(["Perceptron", "COG-II"], X, y, **asked, resume=journal)
     assert kept.to_dict() == again.to_dict()  # times too: they are from the journal
 
