@@ -179,6 +179,22 @@ def test_control_c_stops_reports_and_saves(rows):
     assert (rows / "m.lop").exists()
 
 
+def test_a_comparison_shows_how_many_runs_are_left_and_stops_at_control_c(tmp_path):
+    (tmp_path / "rows.svm").write_text(ROWS * 40)
+    shown, code, _ = on_terminal(
+        "lopsided compare rows.svm --learners AROW --resume journal",
+        tmp_path,
+        keys=(rb"s left", b"\x03"),
+    )
+    assert code == 130
+    assert re.search(r"\d%  \d+ of 220 runs  \d+ s left  [█░]{20}", shown)
+    assert re.fullmatch(
+        r"interrupted after \d+ of 220 runs: the same command goes on from there",
+        screen(shown).replace("^C", "").strip(),
+    )
+    assert 1 < len((tmp_path / "journal").read_text().splitlines()) < 221
+
+
 def test_a_closed_error_stream_does_no_harm(rows):
     done = subprocess.run(
         ["bash", "-c", "lopsided run rows.svm 2>&-"],
@@ -193,7 +209,16 @@ def test_a_closed_error_stream_does_no_harm(rows):
 # Help -----------------------------------------------------------------------------------------
 
 
-COMMANDS = ["run", "predict", "inspect", "learners", "data list", "data describe", "data fetch"]
+COMMANDS = [
+    "run",
+    "compare",
+    "predict",
+    "inspect",
+    "learners",
+    "data list",
+    "data describe",
+    "data fetch",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -264,6 +289,7 @@ def test_the_page_shows_what_happens(tmp_path):
         )
         pattern = re.escape(output).replace(re.escape("[...]"), "(?:.|\n)*?")
         pattern = re.sub(r"[\d,]+\\ rows/s", r"[\\d,]+\\ rows/s", pattern)
+        pattern = re.sub(r"\d+\\\.\d{4}(?=\\ )", r"\\d+\\.\\d{4}", pattern)  # seconds
         assert re.fullmatch(pattern, done.stdout), f"$ {command}\n{done.stdout}"
 
 

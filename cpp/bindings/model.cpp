@@ -50,12 +50,13 @@ class PyModel {
 
     const auto turn = take_turn();
     const Rows settled = settle(held);
-    const auto start = std::chrono::steady_clock::now();
+    std::chrono::duration<double> seconds{};
     {
       nb::gil_scoped_release free;
+      const auto start = std::chrono::steady_clock::now();
       model_->learn(settled, pass);
+      seconds = std::chrono::steady_clock::now() - start;  // without the wait for the interpreter
     }
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (held.events) keep_names(held.events->fresh);
 
     std::vector<double> curve;

@@ -60,6 +60,15 @@ void bind_text(nb::module_& m) {
                                         f.expected);
                      return out;
                    })
+      .def("csr",
+           [](const LibsvmBlock& b) {
+             const auto size = static_cast<std::size_t>(b.starts.back());
+             std::vector<Index> indices(b.indices.get(), b.indices.get() + size);
+             std::vector<double> values(b.values.get(), b.values.get() + size);
+             return nb::make_tuple(copy(b.starts), to_numpy<Index>(std::move(indices), {size}),
+                                   to_numpy<double>(std::move(values), {size}));
+           },
+           "Copies of row starts, indices and values.")
       .def("rows",
            [](const LibsvmBlock& b, Index columns) { return HeldRows{{}, b.rows(columns)}; },
            nb::arg("columns"), nb::keep_alive<0, 1>(), "The rows, at least this many columns wide.");

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .catalog import learners as learners
     from .catalog import make as make
+    from .comparison import Comparison as Comparison
+    from .comparison import compare as compare
     from .evaluation import Progress as Progress
     from .evaluation import progressive as progressive
     from .linear import ACOG as ACOG
@@ -26,6 +28,7 @@ _HOME = {
         ["ACOG", "AROW", "COG", "CPA", "PAUM", "ROMMA", "PassiveAggressive", "Perceptron"], "linear"
     ),
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
+    **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),
     "load": "persist",
     "Recommended": "recommended",

@@ -35,6 +35,8 @@ def is_events(X: Any) -> bool:
 
 def as_batch(X: Any, known: int = 0) -> Batch:
     """Look at X as rows. Arrays of float64 or float32 and CSR matrices are not copied."""
+    if isinstance(X, Batch):
+        return X
     if isinstance(X, _core.LibsvmBlock):
         return Batch(X.rows(known), None, "sparse", open=True)
     if hasattr(X, "tocsr") or (hasattr(X, "indptr") and hasattr(X, "indices")):

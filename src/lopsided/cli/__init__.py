@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 _COMMANDS = {
+    "compare": "Learners side by side on the same data, with tests of significance.",
     "data": "Data sets by name: list, describe, fetch.",
     "inspect": "What is in a model file.",
     "learners": "The learners there are and what each is for.",

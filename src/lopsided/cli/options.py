@@ -47,20 +47,27 @@ def reader_from(
     data: str, options: dict[str, Any], model: OnlineClassifier, *, labelled: bool = True
 ) -> Any:
     """Take the reading options out of a command's options and open the data for a model."""
-    given = _reading(options)
     fitted = model.__sklearn_is_fitted__()
-    given["names"] = (
-        model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None
+    named = hasattr(model, "feature_names_in_")
+    return reader_with(
+        data,
+        options,
+        names=model.feature_names_in_.tolist() if named else None,
+        classes=model.classes_.tolist() if fitted else (),
+        hash_bits=model.hash_bits,
+        labelled=labelled,
     )
-    given["classes"] = model.classes_.tolist() if fitted else ()
-    given["hash_bits"] = model.hash_bits
-    given["bad"] = BadLines(options.pop("skip_bad"))
+
+
+def reader_with(data: str, options: dict[str, Any], **known: Any) -> Any:
+    """Take the reading options out of a command's options and open the data."""
+    given = {**_reading(options), **known, "bad": BadLines(options.pop("skip_bad"))}
     form = options.pop("form")
     if _is_file(data):
-        return open_reader(data, form, labelled=labelled, **given)
+        return open_reader(data, form, **given)
     if form is not None:
         raise click.UsageError(f"{data}: there is no such file")
-    return NamedReader(data, labelled=labelled, **given)
+    return NamedReader(data, **given)
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:

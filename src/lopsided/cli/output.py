@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
+from .._plain import as_json
 from ..metrics import Counts
 
 
 def print_json(value: Any) -> None:
     """Write a value as JSON; what is not available is null."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)
+    click.echo(as_json(value))
 
 
 def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] | None = None) -> None:
@@ -119,13 +107,13 @@ class Live:
         self._on = not quiet and terminal and os.environ.get("TERM") != "dumb"
         self._start = self._last = time.monotonic()
         self._shown = False
+        self._begun: int | None = None
 
     def update(self, counts: Counts, fn: float, fp: float, done: float | None) -> None:
         """Show where a run stands, at most ten times a second, after the first half second."""
-        now = time.monotonic()
-        if not self._on or now - self._last < 0.1 or now - self._start < 0.5:
+        now = self._due()
+        if now is None:
             return
-        self._last = now
         rate = counts.events / (now - self._start)
         parts = [
             f"{counts.events:,} rows",
@@ -141,13 +129,38 @@ class Live:
             parts[:1] = [f"{done:4.0%}", parts[0]]
             parts.append(f"{left:,.0f} s left")
             parts.append(_bar(done))
+        self._show(parts)
+
+    def runs(self, done: int, total: int) -> None:
+        """Show how many runs of a comparison are done."""
+        if self._begun is None:
+            self._begun = done - 1  # the others are from a journal
+        now = self._due()
+        if now is None:
+            return
+        left = (now - self._start) * (total - done) / (done - self._begun)
+        share = done / total
+        self._show(
+            [f"{share:4.0%}", f"{done:,} of {total:,} runs", f"{left:,.0f} s left", _bar(share)]
+        )
+
+    def _due(self) -> float | None:
+        """Return the time if a line is due."""
+        now = time.monotonic()
+        if not self._on or now - self._last < 0.1 or now - self._start < 0.5:
+            return None
+        self._last = now
+        return now
+
+    def _show(self, parts: Sequence[str]) -> None:
+        self._shown = True  # first: an interruption may come in between
         click.echo("\r" + _fitting(parts, _width() - 1), err=True, nl=False)
-        self._shown = True
 
     def close(self) -> None:
         """Take the line away."""
         if self._shown:
             click.echo("\r" + " " * (_width() - 1) + "\r", err=True, nl=False)
+            self._shown = False
 
 
 def _number(value: float) -> str:

@@ -49,7 +49,7 @@ class LibsvmReader:
     ) -> None:
         self.stream: ByteStream = open_bytes(path)
         self.bad = BadLines() if bad is None else bad
-        self._base = base
+        self.base = base
         self._max_features = max_features
         self._labelled = labelled
         self._piece = piece
@@ -91,11 +91,11 @@ class LibsvmReader:
 
     def _parsed(self, parsers: ThreadPoolExecutor) -> Iterator[Future[_core.LibsvmBlock]]:
         for piece in self._pieces():
-            if self._base is None:  # read as if from 0: does index 0 occur?
+            if self.base is None:  # read as if from 0: does index 0 occur?
                 block = self._parse(piece, 0, self._max_features + 1)
                 if block.columns:
-                    self._base = 0 if block.has_zero else 1
-            yield parsers.submit(self._parse_once, piece, self._base or 0)
+                    self.base = 0 if block.has_zero else 1
+            yield parsers.submit(self._parse_once, piece, self.base or 0)
 
     def _parse(self, piece: memoryview, base: int, limit: int) -> _core.LibsvmBlock:
         return _core.parse_libsvm(piece, 1, base, limit, self._labelled, self.bad.allowed)

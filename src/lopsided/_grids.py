@@ -1,0 +1,114 @@
+"""Learners and the settings of each that a comparison tries."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._parameters import nearest
+from .base import OnlineClassifier
+from .catalog import find
+
+
+@dataclasses.dataclass(frozen=True)
+class Learner:
+    """A named estimator and the points of its grid: parameters to set over its own."""
+
+    name: str
+    model: OnlineClassifier
+    points: tuple[dict[str, Any], ...]
+
+    def make(self, point: int) -> OnlineClassifier:
+        """Return a fresh estimator at a point of the grid."""
+        return type(self.model)(**{**self.model.get_params(), **self.points[point]})
+
+
+def learners_of(learners: Any, grid: Any) -> list[Learner]:
+    """Return the learners with their grids, each point of which is possible."""
+    named = _named(learners)
+    grids = _grids(named, grid)
+    found = []
+    for name, (model, own) in named.items():
+        chosen = grids.get(name, own)
+        learner = Learner(name, model, tuple(_points(name, model, chosen)))
+        for point in range(len(learner.points)):
+            learner.make(point)._check()
+        found.append(learner)
+    positives = {repr(learner.model.positive) for learner in found}
+    if len(positives) > 1:
+        raise ValueError(f"learners have different positive labels: {', '.join(sorted(positives))}")
+    return found
+
+
+def _named(learners: Any) -> dict[str, tuple[OnlineClassifier, Mapping[str, Any]]]:
+    if isinstance(learners, (str, OnlineClassifier)):
+        learners = [learners]
+    if isinstance(learners, Mapping):
+        pairs: Iterable[tuple[Any, Any]] = learners.items()
+    elif isinstance(learners, Iterable):
+        pairs = ((None, learner) for learner in learners)
+    else:
+        raise TypeError(f"learners must be names or estimators, not {learners!r}")
+    found: dict[str, tuple[OnlineClassifier, Mapping[str, Any]]] = {}
+    for name, learner in pairs:
+        if isinstance(learner, str):
+            entry = find(learner)
+            name = entry.name if name is None else str(name)
+            made: tuple[OnlineClassifier, Mapping[str, Any]] = entry.make(), entry.grid
+        elif isinstance(learner, OnlineClassifier):
+            if learner.__sklearn_is_fitted__():
+                raise ValueError(f"{learner!r} has learned already: give an estimator as it is new")
+            name = repr(learner) if name is None else str(name)
+            made = learner, {}
+        else:
+            raise TypeError(f"a learner is a name or an estimator, not {learner!r}")
+        if name in found:
+            raise ValueError(f"two learners are called {name!r}: name them with a dict")
+        found[name] = made
+    if not found:
+        raise ValueError("there is no learner to compare")
+    return found
+
+
+def _grids(named: Mapping[str, Any], grid: Any) -> dict[str, Mapping[str, Any]]:
+    """Return the grid of each learner for which one is given."""
+    if grid is None:
+        return {}
+    if not isinstance(grid, Mapping):
+        raise TypeError(f"grid must be a dict of parameters to values, not {grid!r}")
+    if grid and all(isinstance(values, Mapping) for values in grid.values()):
+        for name in grid:
+            if name not in named:
+                raise ValueError(f"grid: no learner is called {name!r}: {nearest(name, named)}")
+        return dict(grid)
+    parameters = {name: set(model.get_params()) for name, (model, _) in named.items()}
+    for parameter in grid:
+        if not any(parameter in own for own in parameters.values()):
+            known = sorted(set().union(*parameters.values()))
+            hint = nearest(str(parameter), known)
+            raise ValueError(f"grid: no learner has the parameter {parameter!r}: {hint}")
+    return {
+        name: {p: values for p, values in grid.items() if p in own}
+        for name, own in parameters.items()
+    }
+
+
+def _points(
+    name: str, model: OnlineClassifier, grid: Mapping[str, Any]
+) -> Iterable[dict[str, Any]]:
+    known = model.get_params()
+    for parameter, values in grid.items():
+        if parameter not in known:
+            hint = nearest(str(parameter), known)
+            raise ValueError(f"grid: {name} has no parameter {parameter!r}: {hint}")
+        if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)):
+            raise TypeError(f"grid: {parameter} must have a list of values, not {values!r}")
+        if len(values) == 0:
+            raise ValueError(f"grid: {parameter} has no values")
+    columns = [[v.item() if isinstance(v, np.generic) else v for v in grid[p]] for p in grid]
+    for combination in itertools.product(*columns):
+        yield dict(zip(grid, combination, strict=True))

@@ -1,0 +1,112 @@
+"""The journal of a comparison: what is done is not done again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._data import _from_frame
+
+_KIND = "journal of a lopsided comparison"
+Task = tuple[int, int, int]  # learner, point of its grid, split
+
+
+class Journal:
+    """A file of finished runs, one a line, behind a line that says of what comparison they are.
+
+    Parameters
+    ----------
+    path : path
+        A file that is there is gone on with.
+    facts : mapping of str to str
+        What the comparison is; a file of another one is an error.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, str]) -> None:
+        self.runs: dict[Task, dict[str, Any]] = {}
+        name = os.fspath(path)
+        text = b""
+        if os.path.exists(name):
+            with open(name, "rb") as file:
+                text = file.read()
+        whole = text[: text.rfind(b"\n") + 1]  # the last line may have been cut short
+        if text:
+            self._read(name, whole, facts)
+        self._file = open(name, "r+b" if text else "wb")  # noqa: SIM115
+        self._file.truncate(len(whole))
+        self._file.seek(len(whole))
+        if not text:
+            self._write({"kind": _KIND, "facts": dict(facts)})
+
+    def _read(self, name: str, text: bytes, facts: Mapping[str, str]) -> None:
+        first, *lines = text.splitlines() or [b""]
+        try:
+            head = json.loads(first)
+            known = head["facts"] if head["kind"] == _KIND else None
+        except (ValueError, TypeError, KeyError):
+            known = None
+        if known is None:
+            raise ValueError(f"{name} is not the journal of a comparison: name another file")
+        for fact in [*facts, *known]:
+            was, now = known.get(fact), facts.get(fact)
+            if was != now:
+                shown = f": {was}, not {now}" if "sha256:" not in f"{was}{now}" else ""
+                raise ValueError(
+                    f"{name} is the journal of another comparison, with other {fact}{shown}; give "
+                    "the same again, or name another file"
+                )
+        at = 1
+        try:
+            for at, line in enumerate(lines, start=2):  # noqa: B007
+                run = json.loads(line)
+                self.runs[tuple(run.pop("task"))] = run
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise ValueError(f"{name}, line {at}: this is not a run: remove the line") from None
+
+    def add(self, task: Task, run: Mapping[str, Any]) -> None:
+        """Write a finished run."""
+        self._write({"task": task, **run})
+
+    def _write(self, value: Any) -> None:
+        self._file.write(json.dumps(value).encode() + b"\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def digest(value: Any) -> str:
+    """Return a short text that is another one for other rows, labels or orders."""
+    found = hashlib.sha256()
+    for part in _parts(value):
+        found.update(part)
+    return f"sha256:{found.hexdigest()[:16]}"
+
+
+def _parts(value: Any) -> Iterator[bytes]:
+    if value is None or isinstance(value, dict):
+        yield repr(value).encode()
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _parts(part)
+    elif hasattr(value, "indptr") or hasattr(value, "tocsr"):
+        matrix = value if getattr(value, "format", "csr") == "csr" else value.tocsr()
+        yield repr((matrix.shape, getattr(matrix, "names", None))).encode()
+        yield from _parts([matrix.indptr, matrix.indices, matrix.data])
+    elif hasattr(value, "columns") or hasattr(value, "column_names"):
+        array, names = _from_frame(value)
+        yield repr(names).encode()
+        yield from _parts(array)
+    elif hasattr(value, "array") and hasattr(value, "names"):
+        yield repr(value.names).encode()
+        yield from _parts(value.array)
+    else:
+        array = np.asarray(value)
+        yield f"{array.shape} {array.dtype}".encode()
+        yield repr(array.tolist()).encode() if array.dtype.kind == "O" else array.tobytes()

@@ -1,0 +1,301 @@
+"""The runs of a comparison, on all cores."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._data import BadRowError, Batch, as_batch, as_weights, is_events
+from ._grids import Learner
+from ._journal import Journal, Task, digest
+from ._labels import LabelError, Labels, as_labels
+from ._measures import Prices, measure
+from ._splits import Split, Splits
+from .evaluation import Progress, progressive
+from .metrics import Counts
+
+_KEPT = ("choice", "value", "seconds", "nnz", "sparsity")  # of a run in a journal, as it is
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Run:
+    """One learner with one setting in one run.
+
+    Attributes
+    ----------
+    learner : str
+        Its name.
+    point : int
+        Which point of its grid.
+    parameters : dict
+        What the grid sets there.
+    split : int
+        Which permutation or fold.
+    choice : float
+        The metric by which an honest choice goes.
+    value : float
+        The metric on what is reported.
+    counts : Counts
+        Of what is reported; updates and queries are those of the pass.
+    seconds : float
+        Time of the pass in the core.
+    nnz, sparsity : float or None
+        Weights that are not 0 after the pass, and the share of those that are, if the learner has
+        weights.
+    curve : tuple of Counts
+        The counts along the pass.
+    """
+
+    learner: str
+    point: int
+    parameters: dict[str, Any]
+    split: int
+    choice: float
+    value: float
+    counts: Counts
+    seconds: float
+    nnz: float | None
+    sparsity: float | None
+    curve: tuple[Counts, ...] = dataclasses.field(repr=False)
+
+    def figures(self, prices: Prices) -> dict[str, float]:
+        """Return the figures of the run by name."""
+        figures = {
+            "metric": self.value,
+            "sensitivity": self.counts.sensitivity,
+            "specificity": self.counts.specificity,
+            "sum": self.counts.sum(prices.alpha, unseen=math.nan),
+            "cost": self.counts.cost(prices.fn, prices.fp),
+            "updates": self.counts.updates,
+            "queries": self.counts.queries,
+            "seconds": self.seconds,
+        }
+        if self.nnz is not None and self.sparsity is not None:
+            figures |= {"nnz": self.nnz, "sparsity": self.sparsity}
+        return {name: float(value) for name, value in figures.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run without its curve."""
+        found = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del found["curve"]
+        return {**found, "counts": dataclasses.asdict(self.counts)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Data:
+    X: Any  # a Batch, or a list of dicts
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    codes: NDArray[np.int8]
+    labels: Labels
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """All that a run needs."""
+
+    data: Data
+    held_out: Data | None
+    splits: Splits
+    metric: str
+    prices: Prices
+    points: int
+    known_counts: bool
+
+    def run(self, learner: Learner, point: int, at: int) -> Run:
+        split = self.splits.all[at]
+        model = learner.make(point)
+        try:
+            progress = progressive(
+                model,
+                self.data.X,
+                self.data.y,
+                order=split.train,
+                sample_weight=self.data.weights,
+                resume=not self.known_counts,
+                points=self.points,
+            )
+            choice, reported = self._parts(progress, split, model)
+        except (BadRowError, LabelError):
+            raise
+        except ValueError as error:
+            raise ValueError(f"{_setting(learner, point)}, {split.name}: {error}") from None
+        value = measure(self.metric).of
+        nnz, sparsity = _sparsity(model)
+        return Run(
+            learner=learner.name,
+            point=point,
+            parameters=learner.points[point],
+            split=at,
+            choice=float(value(choice, self.prices)),
+            value=float(value(reported, self.prices)),
+            counts=_counts(reported),
+            seconds=progress.seconds,
+            nnz=nnz,
+            sparsity=sparsity,
+            curve=progress.curve,
+        )
+
+    def _parts(self, progress: Progress, split: Split, model: Any) -> tuple[Progress, Progress]:
+        """Return what parameters may be chosen by and what is reported."""
+        if split.test is not None or self.held_out is not None:
+            held = self.data if self.held_out is None else self.held_out
+            rows = slice(None) if split.test is None else split.test
+            scores = model.decision_function(held.X)[rows]
+            weights = None if held.weights is None else held.weights[rows]
+            return progress, _judged(held.codes[rows], scores, weights, progress)
+        if split.start:
+            first, rest = slice(split.start), slice(split.start, None)
+            return _part(progress, first), _part(progress, rest)
+        return progress, progress
+
+
+def _sparsity(model: Any) -> tuple[int | None, float | None]:
+    """Return how many weights are not 0 and the share of those that are."""
+    if hasattr(model, "nnz_"):
+        return int(model.nnz_), float(model.sparsity_)
+    if not hasattr(model, "coef_"):
+        return None, None
+    nnz = int(np.count_nonzero(model.coef_))
+    return nnz, 1 - nnz / max(1, model.n_features_in_)
+
+
+def _setting(learner: Learner, point: int) -> str:
+    settings = ", ".join(f"{name}={value!r}" for name, value in learner.points[point].items())
+    return f"{learner.name} with {settings}" if settings else learner.name
+
+
+def _part(progress: Progress, part: slice) -> Progress:
+    weights = None if progress.weights is None else progress.weights[part]
+    return _judged(progress.labels[part], progress.scores[part], weights, progress)
+
+
+def _judged(
+    labels: NDArray[np.int8],
+    scores: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    learned: Progress,
+) -> Progress:
+    """Return the counts of scores; steps and labels asked for are those of the pass."""
+    used = np.ones(len(labels)) if weights is None else weights
+    positive, alarm = labels > 0, scores >= 0
+    return Progress(
+        positives=float(used[positive].sum()),
+        negatives=float(used[~positive].sum()),
+        false_negatives=float(used[positive & ~alarm].sum()),
+        false_positives=float(used[~positive & alarm].sum()),
+        events=int(np.count_nonzero(used)),
+        queries=learned.queries,
+        updates=learned.updates,
+        scores=scores,
+        labels=labels,
+        weights=weights,
+        curve=(),
+    )
+
+
+def _counts(progress: Progress) -> Counts:
+    return Counts(**{f.name: getattr(progress, f.name) for f in dataclasses.fields(Counts)})
+
+
+def data_of(X: Any, y: Any, weights: Any, labels: Labels) -> Data:
+    """Look at the data once, for all runs."""
+    if isinstance(X, tuple) and is_events(X):
+        X = list(X)
+    rows = X if is_events(X) else as_batch(X)
+    size = rows.rows.size if isinstance(rows, Batch) else len(rows)
+    array = as_labels(y, size)
+    labels, codes = labels.read(array)
+    return Data(rows, array, as_weights(weights, size), codes, labels)
+
+
+def run_all(
+    job: Job,
+    learners: Sequence[Learner],
+    jobs: int | None,
+    progress: Callable[[int, int], None] | None,
+    journal: Journal | None,
+) -> list[Run]:
+    """Return the runs by learner, point and split, whatever the order in which they end."""
+    tasks = [
+        (k, point, at)
+        for at in range(len(job.splits.all))
+        for k, learner in enumerate(learners)
+        for point in range(len(learner.points))
+    ]
+    known = {} if journal is None else journal.runs
+    try:
+        done = {task: _from_journal(learners[task[0]], task, run) for task, run in known.items()}
+    except (IndexError, KeyError, TypeError, ValueError):
+        raise ValueError("the journal has a run that cannot be read: start another one") from None
+    pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
+    try:
+        coming = {
+            pool.submit(job.run, learners[k], point, at): (k, point, at)
+            for k, point, at in tasks
+            if (k, point, at) not in done
+        }
+        for future in as_completed(coming):
+            task, run = coming[future], future.result()
+            done[task] = run
+            if journal is not None:
+                journal.add(task, _to_journal(run))
+            if progress is not None:
+                progress(len(done), len(tasks))
+    finally:  # after a fault or an interruption: no waiting for what is under way
+        pool.shutdown(wait=False, cancel_futures=True)
+    return [done[task] for task in sorted(tasks)]
+
+
+def _to_journal(run: Run) -> dict[str, Any]:
+    return {
+        **{name: getattr(run, name) for name in _KEPT},
+        "counts": dataclasses.astuple(run.counts),
+        "curve": [dataclasses.astuple(counts) for counts in run.curve],
+    }
+
+
+def _from_journal(learner: Learner, task: Task, kept: dict[str, Any]) -> Run:
+    names = [f.name for f in dataclasses.fields(Counts)]
+    counts, *curve = (
+        Counts(**dict(zip(names, values, strict=True)))
+        for values in (kept["counts"], *kept["curve"])
+    )
+    return Run(
+        learner=learner.name,
+        point=task[1],
+        parameters=learner.points[task[1]],
+        split=task[2],
+        counts=counts,
+        curve=tuple(curve),
+        **{name: kept[name] for name in _KEPT},
+    )
+
+
+def facts_of(job: Job, learners: Sequence[Learner], X: Any, held_out: Any) -> dict[str, str]:
+    """Return what a journal must have in common with the comparison that goes on with it."""
+    from . import __version__  # slow to find out, seldom needed
+
+    orders = [(split.train, split.test) for split in job.splits.all]
+    return {
+        "version of lopsided": __version__,
+        "data": digest(X),
+        "labels": digest(job.data.y),
+        "weights": digest(job.data.weights),
+        "held-out data": digest(held_out),
+        "learners": ", ".join(f"{learner.name} = {learner.model!r}" for learner in learners),
+        "grids": "; ".join(str(learner.points) for learner in learners),
+        "kind of runs": job.splits.words,
+        "runs": digest(orders),
+        "metric": job.metric,
+        "prices": repr(job.prices),
+        "points": repr(job.points),
+        "known_counts": repr(job.known_counts),
+    }

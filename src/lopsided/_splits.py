@@ -1,0 +1,118 @@
+"""The runs of a comparison: what is learned from in which order, what is reported on."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._data import as_order
+
+
+@dataclasses.dataclass(frozen=True)
+class Split:
+    """One run: rows to learn from in this order (None: all as they stand), rows held out.
+
+    Where nothing is held out the pass itself is reported, from the visit `start` on.
+    """
+
+    name: str
+    train: NDArray[np.int64] | None
+    test: NDArray[np.int64] | None = None
+    start: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Splits:
+    """All runs of a setting. `kind` is "permutations", "folds", "held out" or "time"."""
+
+    kind: str
+    words: str
+    all: tuple[Split, ...]
+
+
+def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> Splits:
+    """Return runs over permutations: so many of them, or these."""
+    if isinstance(permutations, (int, np.integer)):
+        if permutations < 1:
+            raise ValueError(f"permutations={permutations!r} is not possible; at least 1 is needed")
+        rng = np.random.default_rng(seed)
+        orders: list[Any] = [rng.permutation(len(y)) for _ in range(permutations)]
+    else:
+        if isinstance(permutations, np.ndarray) and permutations.ndim == 1:
+            raise ValueError("permutations must be a number, or several orders: one order a row")
+        orders = [as_order(order, len(y)) for order in permutations]
+        if not orders:
+            raise ValueError("permutations: there is none")
+    splits = tuple(Split(f"permutation {k}", order) for k, order in enumerate(orders))
+    for split in splits:
+        check_classes(y[split.train], split.name)
+    many = "1 permutation" if len(splits) == 1 else f"{len(splits)} permutations"
+    if held_out:
+        return Splits(
+            "held out", f"held-out rows after each of {many} of the training rows", splits
+        )
+    return Splits("permutations", many, splits)
+
+
+def in_time(y: NDArray[Any], *, choosing: bool, held_out: bool) -> Splits:
+    """Return the one run over the rows as they stand; the first third may be for choosing."""
+    if held_out:
+        check_classes(y, "y")
+        return Splits("held out", "held-out rows after one pass", (Split("held out", None),))
+    start = len(y) // 3 if choosing else 0
+    if choosing:
+        check_classes(y[:start], "the first third of the rows, on which parameters are chosen,")
+    check_classes(y[start:], "what is reported on" if choosing else "y")
+    words = f"one pass in order of time, from row {start}" if start else "one pass in order of time"
+    return Splits("time", words, (Split("in order of time", None, start=start),))
+
+
+def folded(folds: Any, y: NDArray[Any], seed: int) -> Splits:
+    """Return runs that each hold out one fold: k random folds, or these; a column is a repeat."""
+    if isinstance(folds, (int, np.integer)):
+        numbers = _stratified(int(folds), y, seed)[:, None]
+    else:
+        numbers = np.asarray(folds)
+        if numbers.ndim == 1:
+            numbers = numbers[:, None]
+        if numbers.ndim != 2 or numbers.dtype.kind not in "iu":
+            raise ValueError("folds must be a number, or whole numbers: one fold a row of X")
+        if len(numbers) != len(y):
+            raise ValueError(f"X has {len(y)} rows but folds has {len(numbers)}")
+    splits = []
+    for repeat, column in enumerate(numbers.T):
+        for fold in np.unique(column):
+            name = f"fold {fold}" if numbers.shape[1] == 1 else f"fold {fold} of repeat {repeat}"
+            held = column == fold
+            if held.all():
+                raise ValueError(f"{name} has all rows: nothing is left to learn from")
+            check_classes(y[held], name)
+            check_classes(y[~held], f"what is left without {name}")
+            splits.append(Split(name, np.flatnonzero(~held), np.flatnonzero(held)))
+    return Splits("folds", f"{len(splits)} held-out folds", tuple(splits))
+
+
+def _stratified(k: int, y: NDArray[Any], seed: int) -> NDArray[np.int64]:
+    """Return a fold for every row, at random, each class spread evenly."""
+    if k < 2:
+        raise ValueError(f"folds={k!r} is not possible; at least 2 are needed")
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    numbers = np.empty(len(y), np.int64)
+    numbers[order] = np.arange(len(y)) % k
+    return numbers
+
+
+def check_classes(y: NDArray[Any], name: str) -> None:
+    """Raise unless there are two classes in y."""
+    if len(y) == 0:
+        raise ValueError(f"{name} has no rows")
+    if (y == y[0]).all():
+        label = y[:1].tolist()[0]
+        raise ValueError(
+            f"{name} has only the class {label!r}: nothing can be said about a learner there"
+        )

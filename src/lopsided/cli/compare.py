@@ -1,0 +1,370 @@
+"""lopsided compare."""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _tables
+from .._data import BadRowError
+from .._grids import learners_of
+from .._labels import LabelError, Labels
+from .._measures import MEASURES
+from .._whole import write_whole
+from ..base import OnlineClassifier
+from ..catalog import CATALOG, Entry, find, learners
+from ..comparison import Comparison, compare
+from ..data.block import Block, DataError, Sparse
+from ..data.folds import read_folds
+from ..data.whole import gather, taken
+from .options import (
+    check_apart,
+    check_cost,
+    check_writable,
+    parse_label,
+    parse_settings,
+    read_config,
+    reader_with,
+    reading_options,
+)
+from .output import Live
+
+DEFAULT_LEARNERS = (
+    "Recommended",
+    "Perceptron",
+    "PA-I",
+    "CPA",
+    "PAUM",
+    "AROW-diag",
+    "COG-I",
+    "COG-II",
+    "ACOG-I-diag",
+    "ACOG-II-diag",
+)
+_ENDINGS = {".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  lopsided compare events.csv --label fraud --positive yes
+  lopsided compare a9a --learners COG-II,ACOG-II-diag --grid learning_rate=0.1,1,10
+  lopsided compare w8a:train --test w8a:test --metric auc --output table.tex
+"""
+)
+@click.argument("data")
+@click.option("--learners", help="Names with commas between them, all, or linear. [the usual ones]")
+@click.option(
+    "--grid",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="Values to try for a parameter, instead of those of the papers; none: only defaults. "
+    "Repeatable.",
+)
+@click.option(
+    "--set",
+    "-s",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of all learners that have it. Repeatable.",
+)
+@click.option("--positive", help="The positive label. [the larger of the two]")
+@click.option("--permutations", type=click.IntRange(1), help="How many random orders. [20]")
+@click.option(
+    "--folds",
+    metavar="K|FILE",
+    help="Hold out folds instead: so many, or a file with a fold number a row (columns: repeats).",
+)
+@click.option("--test", help="Report on these rows after learning from DATA.")
+@click.option(
+    "--order",
+    type=click.Choice(["random", "time"]),
+    default="random",
+    show_default=True,
+    help="time: one run in the order of DATA.",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(list(MEASURES)),
+    default="sum",
+    show_default=True,
+    help="What decides.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Weight of sensitivity in the sum.",
+)
+@click.option(
+    "--cost",
+    nargs=2,
+    type=click.FloatRange(0),
+    default=(0.9, 0.1),
+    callback=check_cost,
+    show_default=True,
+    metavar="MISS ALARM",
+    help="Prices of mistakes.",
+)
+@click.option(
+    "--select",
+    type=click.Choice(["honest", "best"]),
+    default="honest",
+    show_default=True,
+    help="Choose parameters by what is not reported, or as papers do by the very runs reported.",
+)
+@click.option("--seed", type=click.IntRange(0), help="Of permutations and folds. [0]")
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Threads. [all cores]")
+@click.option("--resume", metavar="JOURNAL", help="Keep finished runs here; go on if it is there.")
+@click.option(
+    "--table",
+    "form_out",
+    type=click.Choice(_tables.FORMATS),
+    help="How to print the result. [text, or by the ending of --output]",
+)
+@click.option("--output", "-o", help="Write the table to this file.")
+@click.option("--report", help="Write a report to this HTML file.")
+@click.option("--sweep", metavar="NAME", help="Print the metric against this parameter instead.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --table json.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@click.option(
+    "--config",
+    callback=read_config,
+    expose_value=False,
+    is_eager=True,
+    help="TOML file with options of this command.",
+)
+@reading_options
+def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Compare learners on DATA: the same rows, the same runs, parameters chosen for each.
+
+    DATA is read whole: a file (LIBSVM, CSV, Parquet, JSON lines or NPZ, plain or compressed), the
+    name of a data set, or - for standard input.
+    """
+    output, report, journal = (options.pop(name) for name in ("output", "report", "resume"))
+    form = _form(options.pop("form_out"), as_json, output)
+    check_apart((data, options["test"], options["folds"]), (output, report, journal))
+    for path in (output, report, journal):
+        check_writable(path)
+    if report is not None:
+        from .. import report as reports
+    sweep = options.pop("sweep")
+    models, grid = _learners(options)
+    if sweep is not None and not any(
+        sweep in point for learner in learners_of(models, grid) for point in learner.points
+    ):
+        raise click.UsageError(f"--sweep {sweep}: no learner has it in its grid; add --grid")
+    job = _Job(data, models, grid, options)
+    result = job.run(journal, Live(quiet or as_json))
+    if isinstance(result, int):
+        return result
+    for text in job.left_out:
+        click.echo(f"left out: {text}", err=True)
+    table = result.table(form) if sweep is None else _tables.sweep(result, sweep, form)
+    if output in (None, "-"):
+        click.echo(table, nl=False)
+    else:
+        write_whole(output, table.encode())
+    if report is not None:
+        reports.write(
+            result,
+            report,
+            command=["lopsided", *sys.argv[1:]],
+            data={"name": data},
+            notes=job.left_out,
+        )
+    return 0
+
+
+def _form(form: str | None, as_json: bool, output: str | None) -> str:
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --table {form}: leave one of the two out")
+    ending = os.path.splitext(output or "")[1].lower()
+    return "json" if as_json else form or _ENDINGS.get(ending, "text")
+
+
+def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any]:
+    """Take the learners and their grids out of the options."""
+    entries = _entries(options.pop("learners"))
+    settings = parse_settings(options.pop("settings"))
+    positive = parse_label(options.pop("positive"))
+    made = {}
+    for name in settings:
+        if not any(name in entry.make().get_params() for entry in entries):
+            raise click.UsageError(f"--set {name}: no learner has this parameter")
+    for entry in entries:
+        own = entry.make().get_params()
+        model = entry.make(**{name: value for name, value in settings.items() if name in own})
+        if positive is not None:
+            model.positive = positive
+        made[entry.name] = model
+    given = options.pop("grid")
+    if not given:
+        return made, {entry.name: entry.grid for entry in entries}
+    return made, {} if given == ("none",) else dict(map(_values, given))
+
+
+def _entries(names: str | None) -> list[Entry]:
+    if names is None:
+        return [find(name) for name in DEFAULT_LEARNERS if name in learners()]
+    if names == "all":
+        return list(CATALOG)
+    if names == "linear":
+        return [entry for entry in CATALOG if entry.home.startswith("linear:")]
+    return [find(name.strip()) for name in names.split(",")]
+
+
+def _values(text: str) -> tuple[str, list[Any]]:
+    """Read NAME=VALUE,VALUE,...: values are Python literals or words."""
+    name, equals, values = text.partition("=")
+    if not equals or not values:
+        raise click.UsageError(f"--grid {text!r}: expected NAME=VALUE,VALUE,... or none")
+    try:
+        found = ast.literal_eval(f"[{values}]")
+    except (ValueError, SyntaxError):
+        found = [parse_settings((f"v={value}",))["v"] for value in values.split(",")]
+    return name.strip().replace("-", "_"), found
+
+
+class _Job:
+    """The data and what is to be done with it."""
+
+    def __init__(
+        self,
+        data: str,
+        models: dict[str, OnlineClassifier],
+        grid: Any,
+        options: dict[str, Any],
+    ) -> None:
+        self.left_out: list[str] = []
+        self._models, self._grid = models, grid
+        self._model = next(iter(models.values()))
+        self._done = self._total = 0
+        test, folds = options.pop("test"), options.pop("folds")
+        self._settings = _settings(options, test, folds)
+        reading = dict(options)
+        self._block, reader = self._read(data, options, None)
+        if test is not None:
+            held, _ = self._read(test, reading, reader)
+            _widen(self._block, held)
+            self._settings["held_out"] = (held.X, held.y, held.weight)
+        if folds is not None:
+            rows = len(self._block.lines)
+            self._settings["folds"] = int(folds) if folds.isdigit() else read_folds(folds, rows)
+
+    def run(self, journal: str | None, live: Live) -> Comparison | int:
+        """Return the comparison, or an exit code if it was interrupted."""
+
+        def progress(done: int, total: int) -> None:
+            self._done, self._total = done, total
+            live.runs(done, total)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _interrupt)
+        block = self._block
+        try:
+            return compare(
+                self._models,
+                block.X,
+                self._labels(block),
+                grid=self._grid,
+                sample_weight=block.weight,
+                resume=journal,
+                progress=progress,
+                **self._settings,
+            )
+        except (LabelError, BadRowError) as error:
+            if error.row is None:
+                raise
+            raise DataError(block.file, int(block.lines[error.row]), expected=error.what) from None
+        except KeyboardInterrupt as stop:
+            live.close()
+            then = (
+                "nothing was kept; with --resume JOURNAL a comparison can be gone on with"
+                if journal is None
+                else "the same command goes on from there"
+            )
+            click.echo(
+                f"interrupted after {self._done:,} of {self._total:,} runs: {then}", err=True
+            )
+            return int(stop.args[0])
+        finally:
+            live.close()
+
+    def _read(self, data: str, options: dict[str, Any], before: Any) -> tuple[Block, Any]:
+        """Return the rows of a file; what comes after another file has its columns and classes."""
+        known: dict[str, Any] = {"hash_bits": self._model.hash_bits, "labelled": True}
+        if before is not None:
+            known["names"] = getattr(self._block.X, "names", None)
+            known["classes"] = (
+                np.unique(self._block.y).tolist() if self._block.y is not None else ()
+            )
+        reader = reader_with(data, options, **known)
+        if getattr(reader, "base", 0) is None and getattr(before, "base", None) is not None:
+            reader.base = before.base
+        block = self._of_two_classes(gather(reader), reader.bad)
+        self.left_out += [str(e) for e in sorted(reader.bad.found, key=lambda e: e.line or 0)]
+        dropped = getattr(reader, "dropped", 0)
+        if dropped:
+            self.left_out.append(f"{dropped:,} rows with missing values")
+        return block, reader
+
+    @staticmethod
+    def _labels(block: Block) -> NDArray[Any]:
+        if block.y is None:
+            raise DataError(block.file, int(block.lines[0]), expected="a label on every row")
+        return block.y
+
+    def _of_two_classes(self, block: Block, bad: Any) -> Block:
+        """Return the block without rows of a third class, which are bad lines."""
+        y = self._labels(block)
+        weight = getattr(self._model, "class_weight", None)
+        kept = np.arange(len(y))
+        while True:
+            try:
+                Labels.start(self._model.positive, None, weight).read(y, kept)
+                break
+            except LabelError as error:
+                if error.row is None:
+                    raise
+                bad.add(DataError(block.file, int(block.lines[error.row]), expected=error.what))
+                kept = kept[kept != error.row]
+        return block if len(kept) == len(y) else taken(block, kept)
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(128 + number)
+
+
+def _settings(options: dict[str, Any], test: str | None, folds: str | None) -> dict[str, Any]:
+    """Take what `compare` is told out of the options."""
+    names = ("permutations", "order", "metric", "alpha", "select", "seed", "jobs")
+    settings = {name: options.pop(name) for name in names}
+    settings["fn"], settings["fp"] = options.pop("cost")
+    if folds is not None and (settings["permutations"] or test or settings["order"] == "time"):
+        raise click.UsageError("--folds: leave out --permutations, --test and --order")
+    if settings["order"] == "time" and settings["permutations"]:
+        raise click.UsageError("--order time: leave out --permutations")
+    random = settings["order"] == "random" and (folds is None or folds.isdigit())
+    if settings["seed"] is not None and not random:
+        raise click.UsageError("--seed: nothing is random here; leave it out")
+    settings["seed"] = settings["seed"] or 0
+    return settings
+
+
+def _widen(*blocks: Block) -> None:
+    """Let sparse rows of several files be equally wide."""
+    sparse = [block.X for block in blocks if isinstance(block.X, Sparse) and not block.X.names]
+    width = max((X.shape[1] for X in sparse), default=0)
+    for X in sparse:
+        X.shape = (X.shape[0], width)
