@@ -13,6 +13,7 @@ import click
 
 _COMMANDS = {
     "data": "Data sets by name: list, describe, fetch.",
+    "demo": "The idea in a few seconds, no data needed: a table and a report.",
     "inspect": "What is in a model file.",
     "learners": "The learners there are and what each is for.",
     "predict": "Scores of a saved model.",
