@@ -18,6 +18,7 @@ from ..report import require, write
 from ..report.content import money, per_thousand, trivial
 from .options import check_writable
 from .output import heading, measures, print_json
+from .reports import typed
 
 EVENTS = 100_000
 MISS, ALARM, UNIT = 100, 5, "€"
@@ -86,7 +87,7 @@ def _write(runs: Mapping[str, Any], output: str, stream: Fraud) -> str:
         runs,
         output,
         title="lopsided demo: fraud among payments",
-        command=_typed(output, stream.seed),
+        command=typed(),
         cost=(MISS, ALARM),
         unit=UNIT,
         data={"name": "made-up payments", "events": stream.rows, "features": len(stream.names)},
@@ -100,18 +101,14 @@ def _write(runs: Mapping[str, Any], output: str, stream: Fraud) -> str:
     return ""
 
 
-def _typed(output: str, seed: int) -> list[str]:
-    words = ["lopsided", "demo"]
-    words += ["--output", output] if output != "report.html" else []
-    return words + (["--seed", str(seed)] if seed else [])
-
-
 def _print_stream(counts: Counts, stream: Fraud) -> None:
     days = stream.rows / stream.per_day
     click.echo(
-        f"A made-up stream of {stream.rows:,} payments in {days:g} days, {counts.positives:,.0f} of "
-        f"them fraud.\nA missed fraud costs {UNIT}{MISS}, a false alarm {UNIT}{ALARM}. Each payment "
-        "is judged when it comes;\nthen its label is learned, and it is not seen again.\n"
+        f"A made-up stream of {stream.rows:,} payments in {days:g} days, "
+        f"{counts.positives:,.0f} of them fraud.\n"
+        f"A missed fraud costs {money(MISS, UNIT)}, a false alarm {money(ALARM, UNIT)}. "
+        "Each payment is judged when\n"
+        "it comes; then its label is learned, and it is not seen again.\n"
     )
 
 

@@ -25,8 +25,9 @@ _MARKERS = "osD^vPX"
 _DASHES = ("-", "--", "-.", ":")
 _INK, _SOFT, _LINE = "#1b1f24", "#57606a", "#d8dee4"
 _WIDTH, _SIZE, _LONGEST = 5.2, 10.0, 18  # inches, points, characters of a label
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,
     "font.family": "DejaVu Sans",
     "font.size": _SIZE,
     "axes.edgecolor": _SOFT,
@@ -266,7 +267,8 @@ def _sweep(axes: Axes, sweep: Sweep, content: Content) -> list[_End]:
         values.update(xs)
     if min(values) > 0:
         axes.set_xscale("log")
-    axes.set_xlabel(sweep.parameter, parse_math=False)
+    _plain(axes.xaxis)
+    axes.set_xlabel(sweep.parameter)
     _above(axes, content.metric)
     return ends
 
@@ -282,7 +284,6 @@ def _labels(axes: Axes, content: Content) -> list[_End]:
 
 
 def _drawn(draw: Callable[[Axes], list[_End]], content: Content, words: str) -> str:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
     height = max(3.4, 0.19 * (len(content.learners) + 2) + 0.9)
@@ -293,14 +294,14 @@ def _drawn(draw: Callable[[Axes], list[_End]], content: Content, words: str) -> 
     right = (widest * 0.6 * _SIZE + 24) / 72 / _WIDTH
     left, bottom, top = 0.60 / _WIDTH, 0.50 / height, 0.40 / height
     axes.set_position((left, bottom, 1 - left - right, 1 - bottom - top))
-    _place_labels(axes, ends)
+    _place_labels(axes, ends, height)
     text = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    FigureCanvasSVG(canvas).print_svg(text, metadata=nothing)
+    canvas.savefig(text, format="svg", metadata=nothing)
     return _inline(text.getvalue(), words)
 
 
-def _place_labels(axes: Axes, ends: Sequence[_End]) -> None:
+def _place_labels(axes: Axes, ends: Sequence[_End], height: float) -> None:
     """Write the names at the right, in the order of the lines, without overlap."""
     if not ends:
         return
@@ -308,9 +309,7 @@ def _place_labels(axes: Axes, ends: Sequence[_End]) -> None:
     axes.set_ylim(axes.get_ylim())
     inside = axes.transData + axes.transAxes.inverted()
     box = axes.get_position()
-    figure = axes.get_figure()
-    assert figure is not None
-    gap = _SIZE * 1.2 / 72 / (box.height * figure.get_size_inches()[1])
+    gap = _SIZE * 1.2 / 72 / (box.height * height)
     at = [inside.transform((end.x, end.y)) for end in ends]
     places = _spread([float(y) for _, y in at], gap)
     wide = 72 * box.width * _WIDTH  # points
@@ -330,7 +329,6 @@ def _place_labels(axes: Axes, ends: Sequence[_End]) -> None:
             _short(end.name),
             transform=axes.transAxes,
             va="center_baseline",
-            parse_math=False,
         )
 
 
@@ -365,7 +363,6 @@ def _above(axes: Axes, label: str) -> None:
         xycoords="axes fraction",
         xytext=(-36, 10),
         textcoords="offset points",
-        parse_math=False,
     )
 
 
@@ -377,10 +374,9 @@ def _plain(axis: Any) -> None:
 
 
 def _number(value: float) -> str:
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if abs(value) >= size:
-            return f"{value / min(size, 1e3) if letter == 'k' else value / size:g}{letter}"
-    return f"{value:,g}"
+    if abs(value) >= 1e6:
+        return f"{value / 1e6:g}M"
+    return f"{value / 1e3:g}k" if abs(value) >= 1e4 else f"{value:,g}"
 
 
 def _percent(axis: Any) -> None:
