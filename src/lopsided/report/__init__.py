@@ -15,6 +15,7 @@ import numpy as np
 from .._whole import write_whole
 from ..evaluation import Progress
 from ..metrics import Counts
+from . import compared
 from .content import clean, from_runs
 from .figures import figures, require
 from .page import page
@@ -40,7 +41,7 @@ def render(
     *,
     title: str | None = None,
     command: str | Sequence[str] = (),
-    cost: tuple[float, float] = (0.9, 0.1),
+    cost: tuple[float, float] | None = None,
     unit: str = "",
     data: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -52,14 +53,16 @@ def render(
 
     Parameters
     ----------
-    result : Progress, sequence of Counts, mapping of names to these
-        A run, or several. Counts are those along a run; the last are those of the whole.
+    result : Comparison, Progress, sequence of Counts, or mapping of names to the last two
+        A comparison, a run, or several runs. Counts are those along a run; the last are those of
+        the whole.
     title : str, optional
         The heading.
     command : str or sequence of str
         What was typed; words are quoted for the shell.
-    cost : pair of floats
-        The price of a missed positive and of a false alarm.
+    cost : pair of floats, optional
+        The price of a missed positive and of a false alarm. Default: 0.9 and 0.1; a comparison has
+        its own.
     unit : str
         Of the prices, for example "€".
     data : mapping, optional
@@ -83,23 +86,37 @@ def render(
     >>> "<title>COG-II on three events</title>" in html
     True
     """
-    runs = {name: _points(run) for name, run in _named(result).items()}
     data = dict(data or {})
-    if title is None:
-        title = ", ".join(runs) if len(runs) < 4 else f"{len(runs)} learners"
-        title += f" on {data['name']}" if "name" in data else ""
-    content = from_runs(runs, title=title, cost=cost, unit=unit)
-    whole = content.learners[0].counts
-    data.setdefault("events", whole.events)
-    data.setdefault("positives", whole.positives)
-    facts = [("data", _described(data))]
+    if hasattr(result, "sweep"):
+        if cost is not None:
+            raise ValueError("cost: a comparison has its prices; leave it out")
+        if seed is not None:
+            raise ValueError("seed: a comparison has its seed; leave it out")
+        title = title or _title([row.name for row in result.rows], data)
+        content = compared.from_comparison(result, title=title, unit=unit)
+        known = {name: result.about[name] for name in ("rows", "features", "positives")}
+        data = {**{k: v for k, v in known.items() if v is not None}, **data}
+        how = compared.facts(result)
+    else:
+        runs = {name: _points(run) for name, run in _named(result).items()}
+        content = from_runs(
+            runs, title=title or _title(list(runs), data), cost=cost or (0.9, 0.1), unit=unit
+        )
+        whole = content.learners[0].counts
+        data = {"events": whole.events, "positives": whole.positives, **data}
+        how = [("seed", str(seed))] if seed is not None else []
+    facts = [("data", _described(data)), *how]
     facts += [(clean(name), _listed(known)) for name, known in (parameters or {}).items()]
-    facts += [("seed", str(seed))] if seed is not None else []
     facts += [("note", clean(note)) for note in notes]
     facts += [("versions", _versions()), ("date", str(date or datetime.date.today()))]
     typed = command if isinstance(command, str) else shlex.join(map(str, command))
     content = dataclasses.replace(content, facts=facts, command=clean(typed))
     return page(content, figures(content))
+
+
+def _title(names: Sequence[str], data: Mapping[str, Any]) -> str:
+    title = ", ".join(names) if len(names) < 4 else f"{len(names)} learners"
+    return f"{title} on {data['name']}" if "name" in data else title
 
 
 def _named(result: Any) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..metrics import Counts
 
@@ -32,12 +32,15 @@ class Learner:
     spread: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
+Line: TypeAlias = tuple[Sequence[float], Sequence[float], Sequence[float]]
+
+
 @dataclasses.dataclass(frozen=True)
 class Sweep:
     """A metric against a parameter: for each learner its values, means and deviations."""
 
     parameter: str
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[float]]]
+    lines: Mapping[str, Line]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -96,7 +96,7 @@ def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[_En
             lambda axes: _lines(axes, content, "cost", f"cost {content.unit}".strip()),
         )
     whole = [x for x in learners if x.counts.positives and x.counts.negatives]
-    if whole:
+    if len(whole) > 1:
         spread = any(x.spread for x in whole)
         yield (
             "Sensitivity against specificity",
@@ -104,6 +104,7 @@ def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[_En
             "right is better." + (" Bars are ± one standard deviation." if spread else ""),
             lambda axes: _trade(axes, whole),
         )
+    if whole:
         yield (
             "Cost as the price of a miss varies",
             _who_is_cheapest(whole),
@@ -112,7 +113,8 @@ def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[_En
     for sweep in content.sweeps:
         yield (
             f"{_capital(content.metric)} against {sweep.parameter}",
-            "Mean over the runs at each value tried; bands are ± one standard deviation.",
+            "Mean over the runs at each value tried, with the best of any other parameters; bands "
+            "are ± one standard deviation.",
             lambda axes, sweep=sweep: _sweep(axes, sweep, content),  # type: ignore[misc]
         )
     if any(_saves_labels(x) for x in learners):
@@ -269,6 +271,8 @@ def _sweep(axes: Axes, sweep: Sweep, content: Content) -> list[_End]:
         axes.set_xscale("log")
     _plain(axes.xaxis)
     axes.set_xlabel(sweep.parameter)
+    top = max(abs(mean) for _, means, _ in sweep.lines.values() for mean in means)
+    (_percent if top <= 1 else _plain)(axes.yaxis)
     _above(axes, content.metric)
     return ends
 
