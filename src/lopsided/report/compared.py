@@ -72,25 +72,29 @@ def _learner(result: Any, row: Any) -> Learner:
 def _sentence(result: Any) -> str:
     best = next(row for row in result.rows if row.best)
     figure = _figure(result.metric, best.mean["metric"], best.std["metric"])
-    text = f"{clean(best.name)} had the best {_words(result)}, {figure}"
+    unit = "\N{NO-BREAK SPACE}%" if _share(result.metric) else ""
+    text = f"{clean(best.name)} had the best {_words(result)}, {figure}{unit}"
     others = [row for row in result.rows if not row.best]
     if not others or math.isnan(best.std["metric"]):
         return f"{text}."
     close = [clean(row.name) for row in others if not row.worse]
     if not close:
-        return f"{text}; the others were worse (paired t-test, 95 %)."
+        return f"{text}; the others were worse (paired t-test, 95\N{NO-BREAK SPACE}%)."
     named = ", ".join(close[:-1]) + (" and " if close[:-1] else "") + close[-1]
     verb = "was" if len(close) == 1 else "were"
-    return f"{text}; {named} {verb} not significantly worse (paired t-test, 95 %)."
+    return f"{text}; {named} {verb} not significantly worse (paired t-test, 95\N{NO-BREAK SPACE}%)."
 
 
 def _table(result: Any) -> Table:
     shown = [result.metric, *(m for m in ("sensitivity", "specificity") if m != result.metric)]
     shown.append("sum" if result.metric == "cost" else "cost")
     tested = len(result.rows) > 1 and not math.isnan(result.rows[0].std["metric"])
-    tests = ["t-test against the best", "Wilcoxon test", "wins / ties / losses"] if tested else []
-    names = {"sum": "balanced accuracy" if result.alpha == 0.5 else "sum"}
-    header = ["learner", *(names.get(m, m.replace("_", " ")) for m in shown), *tests]
+    tests = ["p, t-test", "p, Wilcoxon", "w/t/l"] if tested else []
+    names = {"sum": "balanced" if result.alpha == 0.5 else "sum"}
+    header = ["learner"]
+    for name in shown:
+        header.append(names.get(name, name.replace("_", " ")) + (" %" if _share(name) else ""))
+    header += tests
     header += ["steps", "seconds", "parameters"]
     rows = []
     for row in result.rows:
@@ -100,12 +104,16 @@ def _table(result: Any) -> Table:
             cells.append(_figure(name, row.mean[key], row.std[key]))
         if tested:
             cells += [_chance(row.t_test), _chance(row.wilcoxon)]
-            cells.append(f"{row.wins} / {row.ties} / {row.losses}")
+            cells.append(f"{row.wins}/{row.ties}/{row.losses}")
         cells += [f"{row.mean['updates']:,.0f}", f"{row.mean['seconds']:.4f}"]
         rows.append([*cells, _settings(row.parameters) + (" (varies)" if row.varies else "")])
     note = f"Cost at {result.fn:g} a missed positive and {result.fp:g} a false alarm."
     if tested:
-        note = f"Means ± standard deviation over the runs; tests are paired, two-sided. {note}"
+        note = (
+            f"Means ± standard deviation over the runs. {note} The p-values are of paired, "
+            "two-sided tests against the best learner; w/t/l are wins, ties and losses against the "
+            "others by the t-test at 95\N{NO-BREAK SPACE}%."
+        )
     best = next(at for at, row in enumerate(result.rows) if row.best)
     return Table(header, rows, best if len(rows) > 1 else None, note=note)
 
@@ -114,16 +122,19 @@ def _figure(metric: str, mean: float, std: float) -> str:
     """Return a mean with its deviation, with the digits of the tables in text."""
     if math.isnan(mean):
         return "–"
-    share = not metric.startswith("cost")
-    scale = 100 if share else 1
+    scale = 100 if _share(metric) else 1
     spread = "" if math.isnan(std) else f" ± {scale * std:,.3f}"
-    return f"{scale * mean:,.3f}{spread}" + (" %" if share else "")
+    return f"{scale * mean:,.3f}{spread}"
+
+
+def _share(metric: str) -> bool:
+    return not metric.startswith("cost")
 
 
 def _chance(p: float) -> str:
     if math.isnan(p):
         return "–"
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _settings(parameters: Mapping[str, Any]) -> str:

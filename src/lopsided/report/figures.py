@@ -18,10 +18,10 @@ from .content import PRICES, Content, Learner, Sweep, cheapest, money, trivial
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours without yellow, which is too light on white. With the dashes every one
-# of 28 lines looks different, also without colour.
+# Okabe and Ito's colours without yellow, which is too light on white. There are other numbers of
+# markers and dashes, so lines of the same colour differ in both.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-_MARKERS = "osD^vPX"
+_MARKERS = "osD^vPX*"
 _DASHES = ("-", "--", "-.", ":")
 _INK, _SOFT, _LINE = "#1b1f24", "#57606a", "#d8dee4"
 _WIDTH, _SIZE, _LONGEST = 5.2, 10.0, 18  # inches, points, characters of a label
