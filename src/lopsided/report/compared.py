@@ -91,11 +91,8 @@ def _table(result: Any) -> Table:
     tested = len(result.rows) > 1 and not math.isnan(result.rows[0].std["metric"])
     tests = ["p, t-test", "p, Wilcoxon", "w/t/l"] if tested else []
     names = {"sum": "balanced" if result.alpha == 0.5 else "sum"}
-    header = ["learner"]
-    for name in shown:
-        header.append(names.get(name, name.replace("_", " ")) + (" %" if _share(name) else ""))
-    header += tests
-    header += ["steps", "seconds", "parameters"]
+    heads = [names.get(m, m.replace("_", " ")) + (" %" if _share(m) else "") for m in shown]
+    header = ["learner", *heads, *tests, "steps", "seconds", "parameters"]
     rows = []
     for row in result.rows:
         cells = [clean(row.name)]
@@ -149,8 +146,12 @@ def _settings(parameters: Mapping[str, Any]) -> str:
 def _sweeps(result: Any) -> list[Sweep]:
     """Return the metric against every numeric parameter that was tried at several values."""
     names = dict.fromkeys(name for run in result.sweep for name in run.parameters)
-    found = [Sweep(clean(name), _lines(result, name)) for name in names]
+    found = [Sweep(clean(name), _lines(result, name), _others(result, name)) for name in names]
     return [sweep for sweep in found if sweep.lines]
+
+
+def _others(result: Any, name: str) -> bool:
+    return any(name in run.parameters and len(run.parameters) > 1 for run in result.sweep)
 
 
 def _lines(result: Any, parameter: str) -> dict[str, Line]:

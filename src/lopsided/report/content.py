@@ -37,10 +37,14 @@ Line: TypeAlias = tuple[Sequence[float], Sequence[float], Sequence[float]]
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """A metric against a parameter: for each learner its values, means and deviations."""
+    """A metric against a parameter: for each learner its values, means and deviations.
+
+    Where there are `others`, they are at their best for each value.
+    """
 
     parameter: str
     lines: Mapping[str, Line]
+    others: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,7 +24,7 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#
 _MARKERS = "osD^vPX*"
 _DASHES = ("-", "--", "-.", ":")
 _INK, _SOFT, _LINE = "#1b1f24", "#57606a", "#d8dee4"
-_WIDTH, _SIZE, _LONGEST = 5.2, 10.0, 18  # inches, points, characters of a label
+_WIDTH, _SIZE, _LONGEST = 5.0, 11.0, 18  # inches, points, characters of a label
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -113,8 +113,9 @@ def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[_En
     for sweep in content.sweeps:
         yield (
             f"{_capital(content.metric)} against {sweep.parameter}",
-            "Mean over the runs at each value tried, with the best of any other parameters; bands "
-            "are ± one standard deviation.",
+            "Mean over the runs at each value tried"
+            + (", with the best of the other parameters" if sweep.others else "")
+            + "; bands are ± one standard deviation.",
             lambda axes, sweep=sweep: _sweep(axes, sweep, content),  # type: ignore[misc]
         )
     if any(_saves_labels(x) for x in learners):
@@ -290,13 +291,13 @@ def _labels(axes: Axes, content: Content) -> list[_End]:
 def _drawn(draw: Callable[[Axes], list[_End]], content: Content, words: str) -> str:
     from matplotlib.figure import Figure as Canvas
 
-    height = max(3.4, 0.19 * (len(content.learners) + 2) + 0.9)
+    height = max(3.4, 0.2 * (len(content.learners) + 2) + 1)
     canvas = Canvas(figsize=(_WIDTH, height))
     axes = canvas.add_axes((0, 0, 1, 1))
     ends = draw(axes)
     widest = max((len(_short(end.name)) for end in ends), default=0)
     right = (widest * 0.6 * _SIZE + 24) / 72 / _WIDTH
-    left, bottom, top = 0.60 / _WIDTH, 0.50 / height, 0.40 / height
+    left, bottom, top = 0.65 / _WIDTH, 0.55 / height, 0.42 / height
     axes.set_position((left, bottom, 1 - left - right, 1 - bottom - top))
     _place_labels(axes, ends, height)
     text = io.StringIO()
@@ -365,7 +366,7 @@ def _above(axes: Axes, label: str) -> None:
         label,
         (0, 1),
         xycoords="axes fraction",
-        xytext=(-36, 10),
+        xytext=(-40, 11),
         textcoords="offset points",
     )
 
@@ -380,7 +381,7 @@ def _plain(axis: Any) -> None:
 def _number(value: float) -> str:
     if abs(value) >= 1e6:
         return f"{value / 1e6:g}M"
-    return f"{value / 1e3:g}k" if abs(value) >= 1e4 else f"{value:,g}"
+    return f"{value / 1e3:g}k" if abs(value) >= 1e4 else f"{value:,g}".replace("e-0", "e-")
 
 
 def _percent(axis: Any) -> None:

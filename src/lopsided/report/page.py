@@ -23,7 +23,7 @@ p{margin:0 0 .75rem;max-width:46rem}
 .lead{font-size:1.15rem}
 .soft,figcaption{color:var(--soft)}
 .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:6px;margin:0 0 .75rem}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+table{border-collapse:separate;border-spacing:0;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.5rem .75rem;text-align:right;vertical-align:bottom;overflow-wrap:normal}
 td{white-space:nowrap}
 th:first-child{text-align:left;white-space:nowrap;position:sticky;left:0;background:#fff}
@@ -42,10 +42,10 @@ margin:0}
 dt{color:var(--soft)}
 dd{margin:0}
 pre{background:var(--tint);border:1px solid var(--line);border-radius:6px;padding:.75rem 1rem;
-margin:0 0 1rem;white-space:pre-wrap;font:.95rem/1.5 ui-monospace,SFMono-Regular,Menlo,monospace}
+margin:0 0 1rem;overflow-x:auto;font:.95rem/1.5 ui-monospace,SFMono-Regular,Menlo,monospace}
 @media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}}
 @media print{html{font-size:10.5pt}main{max-width:none;padding:0}h2{break-after:avoid}
-.scroll{overflow:visible;border:0}th,td{padding:.25rem .35rem}
+.scroll{overflow:visible;border:0}pre{white-space:pre-wrap}th,td{padding:.25rem .35rem}
 figure,tr,dl>*{break-inside:avoid}.figures{grid-template-columns:1fr 1fr;gap:1.25rem}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 """.strip()
