@@ -7,7 +7,7 @@ import datetime
 import os
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -132,7 +132,7 @@ def _points(run: Any) -> list[Counts]:
     if isinstance(run, Progress):
         whole = Counts(**{f.name: getattr(run, f.name) for f in dataclasses.fields(Counts)})
         return [*(c for c in run.curve if c.events < whole.events), whole]
-    points = [run] if isinstance(run, Counts) else list(run)
+    points = list(run) if isinstance(run, Iterable) else [run]
     if not points or not all(isinstance(point, Counts) for point in points):
         raise TypeError(f"a report is made from Progress or Counts, not from {run!r}")
     return points

@@ -89,7 +89,7 @@ def _table(result: Any) -> Table:
     shown = [result.metric, *(m for m in ("sensitivity", "specificity") if m != result.metric)]
     shown.append("sum" if result.metric == "cost" else "cost")
     tested = len(result.rows) > 1 and not math.isnan(result.rows[0].std["metric"])
-    tests = ["p, t-test", "p, Wilcoxon", "w/t/l"] if tested else []
+    tests = ["t\N{NON-BREAKING HYPHEN}test p", "Wilcoxon p", "w/t/l"] if tested else []
     names = {"sum": "balanced" if result.alpha == 0.5 else "sum"}
     heads = [names.get(m, m.replace("_", " ")) + (" %" if _share(m) else "") for m in shown]
     header = ["learner", *heads, *tests, "steps", "seconds", "parameters"]
