@@ -193,7 +193,16 @@ def test_a_closed_error_stream_does_no_harm(rows):
 # Help -----------------------------------------------------------------------------------------
 
 
-COMMANDS = ["run", "predict", "inspect", "learners", "data list", "data describe", "data fetch"]
+COMMANDS = [
+    "demo",
+    "run",
+    "predict",
+    "inspect",
+    "learners",
+    "data list",
+    "data describe",
+    "data fetch",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

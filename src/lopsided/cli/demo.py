@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -70,11 +71,15 @@ def command(output: str, seed: int, as_json: bool, quiet: bool) -> None:
         return
     _print_stream(runs[OURS], stream)
     _print_table(runs, best)
-    click.echo(f"\n{_bought(runs)}\n")
+    click.echo()
+    _echo(_bought(runs))
+    click.echo()
     click.echo(missing or f"The same in figures: {output} (open it in a browser).")
     click.echo("\nNext, with your own data:")
-    click.echo(f"  lopsided run YOUR.csv --label COLUMN --cost {MISS} {ALARM} --report run.html")
-    click.echo("  lopsided run --help")
+    click.echo(
+        f"  lopsided run YOUR.csv --label COLUMN --positive fraud --cost {MISS} {ALARM} \\\n"
+        f"    --set class_weight=\"{{'fraud': {MISS}, 'fine': {ALARM}}}\" --report run.html"
+    )
 
 
 def _write(runs: Mapping[str, Any], output: str, stream: Fraud) -> str:
@@ -103,13 +108,13 @@ def _write(runs: Mapping[str, Any], output: str, stream: Fraud) -> str:
 
 def _print_stream(counts: Counts, stream: Fraud) -> None:
     days = stream.rows / stream.per_day
-    click.echo(
-        f"A made-up stream of {stream.rows:,} payments in {days:g} days, "
-        f"{counts.positives:,.0f} of them fraud.\n"
-        f"A missed fraud costs {money(MISS, UNIT)}, a false alarm {money(ALARM, UNIT)}. "
-        "Each payment is judged when\n"
-        "it comes; then its label is learned, and it is not seen again.\n"
+    _echo(
+        f"A made-up stream of {stream.rows:,} payments in {days:g} days, {counts.positives:,.0f} "
+        f"of them fraud. A missed fraud costs {money(MISS, UNIT)}, a false alarm "
+        f"{money(ALARM, UNIT)}. Each payment is judged when it comes; then its label is learned, "
+        "and it is not seen again."
     )
+    click.echo()
 
 
 def _print_table(runs: Mapping[str, Counts], best: float) -> None:
@@ -139,8 +144,12 @@ def _bought(runs: Mapping[str, Counts]) -> str:
             other = runs[name].cost(MISS, ALARM)
             word = "less" if cost <= other else "more"
             share = abs(other - cost) / other
-            parts.append(f"{share:.0%} {word} than {name},\n{what}")
+            parts.append(f"{share:.0%} {word} than {name} ({what})")
     return f"Told the prices, {OURS} cost {' and '.join(parts)}."
+
+
+def _echo(text: str) -> None:
+    click.echo(textwrap.fill(text, 79))
 
 
 def _print_json(runs: Mapping[str, Counts], best: float, seed: int, report: str | None) -> None:

@@ -298,7 +298,7 @@ class Job:
         print_result(counts, *self.cost)
         if self.saved:
             click.echo(f"saved to {self.save_path}")
-        if self._page:
+        if self._page and self._page.path != "-":
             click.echo(f"report in {self._page.path}")
 
     def _open(self) -> dict[str, ResultFile]:
