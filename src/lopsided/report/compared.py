@@ -120,7 +120,7 @@ def _figure(metric: str, mean: float, std: float) -> str:
     if math.isnan(mean):
         return "–"
     scale = 100 if _share(metric) else 1
-    spread = "" if math.isnan(std) else f" ± {scale * std:,.3f}"
+    spread = "" if math.isnan(std) else f"\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{scale * std:,.3f}"
     return f"{scale * mean:,.3f}{spread}"
 
 

@@ -45,7 +45,8 @@ pre{background:var(--tint);border:1px solid var(--line);border-radius:6px;paddin
 margin:0 0 1rem;overflow-x:auto;font:.95rem/1.5 ui-monospace,SFMono-Regular,Menlo,monospace}
 @media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}}
 @media print{html{font-size:10.5pt}main{max-width:none;padding:0}h2{break-after:avoid}
-.scroll{overflow:visible;border:0}pre{white-space:pre-wrap}th,td{padding:.25rem .35rem}
+.scroll{overflow:visible;border:0}pre{white-space:pre-wrap}section:last-child{break-inside:avoid}
+table{font-size:8pt}td{white-space:normal}th,td{padding:.25rem .35rem}
 figure,tr,dl>*{break-inside:avoid}.figures{grid-template-columns:1fr 1fr;gap:1.25rem}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 """.strip()
