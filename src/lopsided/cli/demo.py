@@ -17,6 +17,7 @@ from ..evaluation import progressive
 from ..metrics import Counts
 from ..report import require, write
 from ..report.content import money, per_thousand, trivial
+from . import _COMMANDS
 from .options import check_writable
 from .output import heading, measures, print_json
 from .reports import typed
@@ -80,6 +81,8 @@ def command(output: str, seed: int, as_json: bool, quiet: bool) -> None:
         f"  lopsided run YOUR.csv --label COLUMN --positive fraud --cost {MISS} {ALARM} \\\n"
         f"    --set class_weight=\"{{'fraud': {MISS}, 'fine': {ALARM}}}\" --report run.html"
     )
+    if "compare" in _COMMANDS:
+        click.echo("  lopsided compare YOUR.csv --label COLUMN --report compare.html")
 
 
 def _write(runs: Mapping[str, Any], output: str, stream: Fraud) -> str:

@@ -14,6 +14,8 @@ from .content import Content, Curve, Learner, Line, Sweep, Table, clean
 
 _WORDS = {"sum": "balanced accuracy", "auc": "AUC", "f1": "F1", "mcc": "MCC"}
 
+_T_TEST = "t\N{NON-BREAKING HYPHEN}test"
+
 
 def from_comparison(result: Any, *, title: str, unit: str) -> Content:
     """Return the content for a `lopsided.Comparison`."""
@@ -73,24 +75,27 @@ def _sentence(result: Any) -> str:
     best = next(row for row in result.rows if row.best)
     figure = _figure(result.metric, best.mean["metric"], best.std["metric"])
     unit = "\N{NO-BREAK SPACE}%" if _share(result.metric) else ""
-    text = f"{clean(best.name)} had the best {_words(result)}, {figure}{unit}"
+    word = "best" if result.larger_is_better else "lowest"
+    text = f"{clean(best.name)} had the {word} {_words(result)}, {figure}{unit}"
     others = [row for row in result.rows if not row.best]
     if not others or math.isnan(best.std["metric"]):
         return f"{text}."
     close = [clean(row.name) for row in others if not row.worse]
     if not close:
-        return f"{text}; the others were worse (paired t-test, 95\N{NO-BREAK SPACE}%)."
+        return f"{text}; the others were worse (paired {_T_TEST}, 95\N{NO-BREAK SPACE}%)."
     named = ", ".join(close[:-1]) + (" and " if close[:-1] else "") + close[-1]
     verb = "was" if len(close) == 1 else "were"
-    return f"{text}; {named} {verb} not significantly worse (paired t-test, 95\N{NO-BREAK SPACE}%)."
+    return (
+        f"{text}; {named} {verb} not significantly worse (paired {_T_TEST}, 95\N{NO-BREAK SPACE}%)."
+    )
 
 
 def _table(result: Any) -> Table:
     shown = [result.metric, *(m for m in ("sensitivity", "specificity") if m != result.metric)]
     shown.append("sum" if result.metric == "cost" else "cost")
     tested = len(result.rows) > 1 and not math.isnan(result.rows[0].std["metric"])
-    tests = ["t\N{NON-BREAKING HYPHEN}test p", "Wilcoxon p", "w/t/l"] if tested else []
-    names = {"sum": "balanced" if result.alpha == 0.5 else "sum"}
+    tests = [f"{_T_TEST} p", "Wilcoxon p", "w/t/l"] if tested else []
+    names = {**_WORDS, "sum": "balanced" if result.alpha == 0.5 else "sum"}
     heads = [names.get(m, m.replace("_", " ")) + (" %" if _share(m) else "") for m in shown]
     header = ["learner", *heads, *tests, "steps", "seconds", "parameters"]
     rows = []

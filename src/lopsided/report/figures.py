@@ -113,9 +113,7 @@ def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[_En
     for sweep in content.sweeps:
         yield (
             f"{_capital(content.metric)} against {sweep.parameter}",
-            "Mean over the runs at each value tried"
-            + (", with the best of the other parameters" if sweep.others else "")
-            + "; bands are ± one standard deviation.",
+            _of_sweep(sweep),
             lambda axes, sweep=sweep: _sweep(axes, sweep, content),  # type: ignore[misc]
         )
     if any(_saves_labels(x) for x in learners):
@@ -124,6 +122,13 @@ def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[_En
             "Labels asked for up to each point; the grey line would be every label.",
             lambda axes: _labels(axes, content),
         )
+
+
+def _of_sweep(sweep: Sweep) -> str:
+    several = any(any(spreads) for _, _, spreads in sweep.lines.values())
+    text = "Mean over the runs at each value tried" if several else "At each value tried"
+    text += ", with the best of the other parameters" if sweep.others else ""
+    return text + ("; bands are ± one standard deviation." if several else ".")
 
 
 def _capital(text: str) -> str:

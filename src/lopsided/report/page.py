@@ -24,7 +24,7 @@ p{margin:0 0 .75rem;max-width:46rem}
 .soft,figcaption{color:var(--soft)}
 .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:6px;margin:0 0 .75rem}
 table{border-collapse:separate;border-spacing:0;width:100%;font-variant-numeric:tabular-nums}
-th,td{padding:.5rem .75rem;text-align:right;vertical-align:bottom;overflow-wrap:normal}
+th,td{padding:.5rem .6rem;text-align:right;vertical-align:bottom;overflow-wrap:normal}
 td{white-space:nowrap}
 th:first-child{text-align:left;white-space:nowrap;position:sticky;left:0;background:#fff}
 thead th{font-weight:600;color:var(--soft);border-bottom:2px solid var(--line)}
