@@ -24,7 +24,7 @@ from .reports import typed
 
 EVENTS = 100_000
 MISS, ALARM, UNIT = 100, 5, "€"
-OURS = "COG-II"
+OURS = "Recommended"
 # What each learner is told; all have an intercept, and everything else as it comes.
 LEARNERS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("PA-I", "told nothing of costs", {}),
@@ -183,6 +183,8 @@ def _print_json(runs: Mapping[str, Counts], best: float, seed: int, report: str 
 def _check_not_taken(output: str) -> None:
     """Raise rather than replace a file that is not a report."""
     path = Path(output)
+    if output == "-":
+        raise click.UsageError("--output: the table goes to standard output; name a file")
     if path.is_file() and b'content="lopsided"' not in path.read_bytes()[:1000]:
         raise click.UsageError(f"{output} is there and is not a report: choose another --output")
 

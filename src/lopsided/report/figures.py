@@ -82,13 +82,14 @@ def figures(content: Content) -> list[Figure]:
 
 def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[_End]]]]:
     learners = content.learners
-    if any(len(x.curve.events) > 1 for x in learners):
+    if any(len(x.curve.events) > 1 and not math.isnan(x.curve.sum[-1]) for x in learners):
         yield (
             "Balanced accuracy over the stream",
             "Mean of sensitivity and specificity over all events up to each point, each event "
             "judged before it was learned.",
             lambda axes: _lines(axes, content, "sum", "balanced accuracy", percent=True),
         )
+    if any(len(x.curve.events) > 1 for x in learners):
         yield (
             "Cost so far",
             f"Price of all mistakes up to each point, at {money(content.fn, content.unit)} a miss "
