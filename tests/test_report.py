@@ -239,7 +239,7 @@ def test_a_comparison_has_all_sections():
     assert "careful had the best balanced accuracy, 90.000\xa0±\xa01.250\xa0%" in text
     assert "the others were worse" in text
     assert "69.722\xa0±\xa01.250" in text
-    assert "< 0.001" in text
+    assert "<\xa00.001" in text
     assert "1/2/3" in text
     assert "learning_rate=0.1 (varies)" in text
     assert "parameters were chosen on other permutations than the one reported" in text

@@ -136,7 +136,7 @@ def _share(metric: str) -> bool:
 def _chance(p: float) -> str:
     if math.isnan(p):
         return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return "<\N{NO-BREAK SPACE}0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _settings(parameters: Mapping[str, Any]) -> str:

@@ -169,8 +169,8 @@ def _table(learners: Sequence[Learner], best: int | None, fn: float, fp: float, 
             money(per_thousand(cost, c), unit),
         ]
 
-    header = ["learner", "sensitivity", "specificity", "balanced accuracy", "found", "missed"]
-    header += ["false alarms", "cost", "cost per 1,000 events"]
+    header = ["learner", "sensitivity", "specificity", "balanced", "found", "missed"]
+    header += ["false alarms", "cost", "per 1,000 events"]
     rows = [row(x.name, x.counts) for x in learners]
     if any(x.counts.queries < x.counts.events for x in learners):
         header.append("labels used")

@@ -256,10 +256,16 @@ def _who_is_cheapest(learners: Sequence[Learner]) -> str:
     lines = {x.name: x.counts for x in learners}
     steps = cheapest({**lines, **trivial(learners[0].counts)})
     if len(steps) == 1:
-        return f"Whatever a miss costs, from 1 to 1,000 false alarms, {steps[0][0]} is cheapest."
+        return (
+            "With the mistakes that were made, whatever a miss costs from 1 to 1,000 false alarms, "
+            f"{steps[0][0]} is cheapest."
+        )
     *first, last = steps
     until = ", ".join(f"{name} up to {price:,.3g}" for name, price in first)
-    return f"Cheapest by the price of a miss in false alarms: {until}, {last[0]} above."
+    return (
+        "Cheapest with the mistakes that were made, by the price of a miss in false alarms: "
+        f"{until}, {last[0]} above."
+    )
 
 
 def _sweep(axes: Axes, sweep: Sweep, content: Content) -> list[_End]:
