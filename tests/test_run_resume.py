@@ -189,6 +189,20 @@ def test_tables_and_events_resume_too(tmp_path, form):
     assert figures(again) == figures(out)
 
 
+def test_the_report_of_a_resumed_run_is_that_of_the_whole(data, tmp_path):
+    options = ["--report", "report.html"]
+    folder, other = tmp_path / "cut", tmp_path / "whole"
+    folder.mkdir()
+    other.mkdir()
+    assert run(other, data, *options, every=None)[0] == 0
+    cut_short(folder, data, 7100, *options)
+    assert run(folder, data, *options, "--resume")[0] == 0
+    reports = [(f / "report.html").read_text() for f in (folder, other)]
+    again, whole = (re.findall("<table.*</table>|<svg.*?</svg>", r, re.DOTALL) for r in reports)
+    assert len(whole) == 4
+    assert again == whole
+
+
 @pytest.fixture
 def cut(data, tmp_path):
     """Return a folder with a run that was killed behind 1000 rows."""

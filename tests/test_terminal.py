@@ -210,6 +210,7 @@ def test_a_closed_error_stream_does_no_harm(rows):
 
 
 COMMANDS = [
+    "demo",
     "run",
     "compare",
     "predict",

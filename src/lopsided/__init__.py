@@ -34,7 +34,7 @@ _HOME = {
     "Recommended": "recommended",
 }
 
-__all__ = sorted([*_HOME, "bounds", "catalog", "metrics"])
+__all__ = sorted([*_HOME, "bounds", "catalog", "metrics", "report"])
 
 
 def __getattr__(name: str) -> Any:

@@ -38,7 +38,8 @@ class StreamRun:
     bad : BadLines
         Rows with an impossible label or value count as bad lines.
     stops : tuple of int
-        Passes end at multiples of these numbers of rows, where callers look at the state.
+        Passes end at multiples of these numbers of rows, where callers look at the state; they
+        may change on the way.
     state : dict, optional
         The state of a run to go on with: its rows are skipped, and checked to be the same.
     """
@@ -56,7 +57,7 @@ class StreamRun:
         self.counts = Counts()
         self.rows = 0  # rows read so far, good or bad
         self.seconds = 0.0
-        self._stops = stops
+        self.stops = stops
         self._skip = 0
         self._digest = [0, 0, 0]  # of labels, weights and line numbers so far
         self._left_out: list[DataError] = []  # bad lines that were found here
@@ -131,7 +132,7 @@ class StreamRun:
         self._left_out.append(error)
 
     def _until_stop(self) -> int:
-        return min((n - self.rows % n for n in self._stops), default=1 << 62)
+        return min((n - self.rows % n for n in self.stops), default=1 << 62)
 
     def _learn(self, block: Block, first: int, last: int) -> Slice:
         """Learn from a part of a block; rows that cannot be learned from are bad lines."""
@@ -152,6 +153,6 @@ class StreamRun:
         self.counts = Counts(**{n: getattr(self.counts, n) + result[n] for n in _COUNTS})
         self.seconds += result["seconds"]
         self.rows += last - first
-        if self._stops:
+        if self.stops:
             self._take_in(block, first, last)
         return Slice(block, first, scores)

@@ -14,6 +14,7 @@ import click
 _COMMANDS = {
     "compare": "Learners side by side on the same data, with tests of significance.",
     "data": "Data sets by name: list, describe, fetch.",
+    "demo": "The idea in a few seconds, no data needed: a table and a report.",
     "inspect": "What is in a model file.",
     "learners": "The learners there are and what each is for.",
     "predict": "Scores of a saved model.",

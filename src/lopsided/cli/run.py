@@ -28,6 +28,7 @@ from .options import (
     reading_options,
 )
 from .output import Live, heading, measures, print_json, print_result
+from .reports import RunReport
 from .results import ResultFile, cell
 
 DEFAULT_LEARNER = "Recommended"
@@ -76,6 +77,7 @@ Examples:
 @click.option("--save", "save_path", help="Save the model when the run ends.")
 @click.option("--predictions", help="Write score and prediction of every row to this file.")
 @click.option("--curve", help="Write the measures over the stream to this CSV file.")
+@click.option("--report", "report_path", help="Write a report with figures to this HTML file.")
 @click.option(
     "--every",
     type=click.IntRange(1),
@@ -147,7 +149,8 @@ class Job:
         self._every: int = options.pop("every")
         self._checkpoint: int | None = options.pop("checkpoint")
         resume: bool = options.pop("resume")
-        outputs = (self.save_path, self._predictions, self._curve)
+        report_path: str | None = options.pop("report_path")
+        outputs = (self.save_path, self._predictions, self._curve, report_path)
         check_apart((data,), outputs)
         check_apart((options["load_path"],), outputs[1:])
         for path in outputs:
@@ -159,9 +162,9 @@ class Job:
         if state is not None and self.limit is not None and self.limit < state["rows"]:
             raise click.UsageError(f"--limit: the checkpoint is after {state['rows']:,} rows")
         self.reader = reader_from(data, options, self.model)
-        stops = tuple(n for n in (self._curve and self._every, self._checkpoint) if n)
-        self.run = StreamRun(self.model, bad=self.reader.bad, stops=stops, state=state)
         self._written = state or {}
+        self._page = RunReport(report_path, self._written.get("points")) if report_path else None
+        self.run = StreamRun(self.model, bad=self.reader.bad, stops=self._stops(), state=state)
         self.saved = False
         self.busy_stdout = "-" in outputs[1:]  # results go there; the report gives way
 
@@ -209,6 +212,9 @@ class Job:
                     self._write_predictions(files["predictions"], piece)
                 if "curve" in files and self.run.rows % self._every == 0:
                     self._write_point(files["curve"])
+                if self._page:
+                    self._page.points.add(self.run.rows, self.run.counts)
+                    self.run.stops = self._stops()
                 if self._checkpoint and self.run.rows % self._checkpoint == 0:
                     self._save_checkpoint(files)
                 yield
@@ -220,6 +226,13 @@ class Job:
         finally:
             for file in files.values():
                 file.close(whole=whole, keep=bool(self._checkpoint))
+
+    def _stops(self) -> tuple[int, ...]:
+        """Return the numbers of rows at whose multiples something is to be written or kept."""
+        points = self._page.points.every if self._page else None
+        return tuple(
+            n for n in (self._every if self._curve else None, self._checkpoint, points) if n
+        )
 
     def stop_waiting(self) -> None:
         """Wait for no more data, if the reader is waiting for a pipe."""
@@ -235,19 +248,32 @@ class Job:
         return min(1.0, float(stream.position / stream.size))
 
     def finish(self, interrupted: bool) -> None:
-        """Save the model; a checkpoint goes when it is no longer needed."""
-        if self.save_path is None or not self.model.__sklearn_is_fitted__():
-            return
-        save(self.model, self.save_path)
-        self.saved = True
-        if not interrupted and os.path.exists(self._mark):
+        """Save model and report; a checkpoint goes when it is no longer needed."""
+        if self.save_path is not None and self.model.__sklearn_is_fitted__():
+            save(self.model, self.save_path)
+            self.saved = True
+        if self._page:
+            notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
+            notes += [f"left out: {text}" for text in self._left_out()]
+            self._page.write(self.name, self.model, self.data, self.run.counts, self.cost, notes)
+        if self.saved and not interrupted and os.path.exists(self._mark):
             os.unlink(self._mark)
+
+    def _bad_lines(self) -> list[str]:
+        return [str(error) for error in sorted(self.run.bad.found, key=lambda e: e.line or 0)]
+
+    def _left_out(self) -> Iterator[str]:
+        """Say what was left out, in a few lines."""
+        bad, dropped = self._bad_lines(), getattr(self.reader, "dropped", 0)
+        yield from bad[:5]
+        if len(bad) > 5:
+            yield f"{len(bad) - 5} more bad lines"
+        if dropped:
+            yield f"{dropped:,} rows with missing values"
 
     def report(self, as_json: bool, interrupted: bool) -> None:
         """Print what came of it."""
         counts, seconds = self.run.counts, self.run.seconds
-        bad = [str(error) for error in sorted(self.run.bad.found, key=lambda e: e.line or 0)]
-        dropped = getattr(self.reader, "dropped", 0)
         if as_json:
             print_json(
                 {
@@ -256,25 +282,24 @@ class Job:
                     "data": self.data,
                     **measures(counts, *self.cost),
                     "seconds": seconds,
-                    "bad_lines": bad,
-                    "dropped": dropped,
+                    "bad_lines": self._bad_lines(),
+                    "dropped": getattr(self.reader, "dropped", 0),
                     "interrupted": interrupted,
                     "saved": self.save_path if self.saved else None,
+                    "report": self._page.path if self._page else None,
                 }
             )
             return
-        for text in bad[:5]:
+        for text in self._left_out():
             click.echo(f"left out: {text}", err=True)
-        if len(bad) > 5:
-            click.echo(f"left out: {len(bad) - 5} more bad lines", err=True)
-        if dropped:
-            click.echo(f"left out: {dropped:,} rows with missing values", err=True)
         state = "interrupted after" if interrupted else "over"
         speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
         heading(f"{self.name} {state} {counts.events:,} events of {self.data}{speed}")
         print_result(counts, *self.cost)
         if self.saved:
             click.echo(f"saved to {self.save_path}")
+        if self._page and self._page.path != "-":
+            click.echo(f"report in {self._page.path}")
 
     def _open(self) -> dict[str, ResultFile]:
         """Open the results; those of a resumed run are cut back to the checkpoint."""
@@ -311,6 +336,8 @@ class Job:
 
     def _save_checkpoint(self, files: dict[str, ResultFile]) -> None:
         state = {**self.run.state(), "name": self.name, "asked": self._asked}
+        if self._page:
+            state["points"] = self._page.points.state()
         save(self.model, self._mark, {**state, **{k: f.sync() for k, f in files.items()}})
 
 
@@ -318,5 +345,5 @@ def _asked(options: dict[str, Any], results: tuple[str | None, ...]) -> dict[str
     """Return what a resumed run must have in common with the interrupted one, as text."""
     asked = {k: v for k, v in options.items() if k not in ("form", "skip_bad")}
     asked["learner"] = asked["learner"] or DEFAULT_LEARNER
-    asked["predictions"], asked["curve"] = results
+    asked["predictions"], asked["curve"], asked["report"] = results
     return {k.removesuffix("_path"): repr(v) for k, v in asked.items()}

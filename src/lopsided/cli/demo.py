@@ -1,0 +1,203 @@
+"""lopsided demo."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..catalog import make
+from ..data.generators import Fraud, fraud
+from ..evaluation import progressive
+from ..metrics import Counts
+from ..report import require, write
+from ..report.content import money, per_thousand, trivial
+from . import _COMMANDS
+from .options import check_writable
+from .output import heading, measures, print_json
+from .reports import typed
+
+EVENTS = 100_000
+MISS, ALARM, UNIT = 100, 5, "€"
+OURS = "Recommended"
+# What each learner is told; all have an intercept, and everything else as it comes.
+LEARNERS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("PA-I", "told nothing of costs", {}),
+    ("AROW-diag", "classes weighted evenly", {"class_weight": "balanced"}),
+    (OURS, "told the prices", {"class_weight": {1: MISS, -1: ALARM}}),
+)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  lopsided demo
+  lopsided demo --seed 7 --output seven.html
+"""
+)
+@click.option(
+    "--output", "-o", default="report.html", show_default=True, help="Where the report goes."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the stream.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+def command(output: str, seed: int, as_json: bool, quiet: bool) -> None:
+    """Show what cost-sensitive learning is for, on a made-up stream of payments.
+
+    Three learners judge each payment, then learn its label. A table says what each found, missed
+    and cost; a report in HTML shows it in figures. Takes a few seconds and needs no data.
+    """
+    check_writable(output)
+    _check_not_taken(output)
+    say = _Status(quiet or as_json)
+    say("making payments")
+    stream = fraud(EVENTS, seed=seed, block_rows=EVENTS)
+    block = next(iter(stream))
+    runs = {}
+    for name, _, told in LEARNERS:
+        say(f"running {name}")
+        model = make(name, intercept=True, **told)
+        runs[name] = progressive(model, block.X, block.y, resume=True, points=60)
+    say("drawing the report")
+    missing = _write(runs, output, stream)
+    say("")
+    best = stream.best(MISS, ALARM).cost
+    if as_json:
+        _print_json(runs, best, seed, None if missing else output)
+        return
+    _print_stream(runs[OURS], stream)
+    _print_table(runs, best)
+    click.echo()
+    _echo(_bought(runs))
+    click.echo()
+    click.echo(missing or f"The same in figures: {output} (open it in a browser).")
+    click.echo("\nNext, with your own data:")
+    click.echo(
+        f"  lopsided run YOUR.csv --label COLUMN --positive fraud --cost {MISS} {ALARM} \\\n"
+        f"    --set class_weight=\"{{'fraud': {MISS}, 'fine': {ALARM}}}\" --report run.html"
+    )
+    if "compare" in _COMMANDS:
+        click.echo("  lopsided compare YOUR.csv --label COLUMN --report compare.html")
+
+
+def _write(runs: Mapping[str, Any], output: str, stream: Fraud) -> str:
+    """Write the report; return what is missing, if it cannot be made here."""
+    try:
+        require()
+    except ImportError as error:
+        return f"No report: {error}"
+    write(
+        runs,
+        output,
+        title="lopsided demo: fraud among payments",
+        command=typed(),
+        cost=(MISS, ALARM),
+        unit=UNIT,
+        data={"name": "made-up payments", "events": stream.rows, "features": len(stream.names)},
+        parameters={name: {"intercept": True, **told} for name, _, told in LEARNERS},
+        seed=stream.seed,
+        notes=(
+            "The data is made up; the figures were measured on it. Each event was judged before "
+            "its label was learned, and seen once.",
+        ),
+    )
+    return ""
+
+
+def _print_stream(counts: Counts, stream: Fraud) -> None:
+    days = stream.rows / stream.per_day
+    _echo(
+        f"A made-up stream of {stream.rows:,} payments in {days:g} days, {counts.positives:,.0f} "
+        f"of them fraud. A missed fraud costs {money(MISS, UNIT)}, a false alarm "
+        f"{money(ALARM, UNIT)}. Each payment is judged when it comes; then its label is learned, "
+        "and it is not seen again."
+    )
+    click.echo()
+
+
+def _print_table(runs: Mapping[str, Counts], best: float) -> None:
+    whole = runs[OURS]
+    rows = [(name, "", c) for name, c in trivial(whole).items()]
+    rows += [(name, what, runs[name]) for name, what, _ in LEARNERS]
+    heading(
+        f"{'learner':39}{'found':>6}{'missed':>8}{'alarms':>8}{'per 1,000':>10}{'cost':>9}".rstrip()
+    )
+    for name, what, c in rows:
+        cost = c.cost(MISS, ALARM)
+        click.echo(
+            f"{name + (', ' if what else '') + what:39}{c.positives - c.false_negatives:6,.0f}"
+            f"{c.false_negatives:8,.0f}{c.false_positives:8,.0f}"
+            f"{money(per_thousand(cost, c), UNIT):>10}{money(cost, UNIT):>9}"
+        )
+    each = money(per_thousand(best, whole), UNIT)
+    click.echo(f"{'the best that any rule can expect':61}{each:>10}{money(best, UNIT):>9}")
+
+
+def _bought(runs: Mapping[str, Counts]) -> str:
+    """Return the sentence that says what telling the prices was worth."""
+    cost = runs[OURS].cost(MISS, ALARM)
+    parts = []
+    for name, what, _ in LEARNERS:
+        if name != OURS:
+            other = runs[name].cost(MISS, ALARM)
+            word = "less" if cost <= other else "more"
+            share = abs(other - cost) / other
+            parts.append(f"{share:.0%} {word} than {name} ({what})")
+    return f"Told the prices, {OURS} cost {' and '.join(parts)}."
+
+
+def _echo(text: str) -> None:
+    click.echo(textwrap.fill(text, 79))
+
+
+def _print_json(runs: Mapping[str, Counts], best: float, seed: int, report: str | None) -> None:
+    whole = runs[OURS]
+    told = {name: what for name, what, _ in LEARNERS}
+    named = {**trivial(whole), **runs}
+    print_json(
+        {
+            "events": EVENTS,
+            "seed": seed,
+            "price_of_a_miss": MISS,
+            "price_of_a_false_alarm": ALARM,
+            "learners": [
+                {
+                    "learner": name,
+                    "told": told.get(name),
+                    **measures(counts, MISS, ALARM),
+                    "cost_per_thousand": per_thousand(counts.cost(MISS, ALARM), counts),
+                }
+                for name, counts in named.items()
+            ],
+            "best_expected_cost": best,
+            "report": report,
+        }
+    )
+
+
+def _check_not_taken(output: str) -> None:
+    """Raise rather than replace a file that is not a report."""
+    path = Path(output)
+    if output == "-":
+        raise click.UsageError("--output: the table goes to standard output; name a file")
+    if path.is_file() and b'content="lopsided"' not in path.read_bytes()[:1000]:
+        raise click.UsageError(f"{output} is there and is not a report: choose another --output")
+
+
+class _Status:
+    """What is being done, on a terminal; nothing anywhere else."""
+
+    def __init__(self, quiet: bool) -> None:
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._on = not quiet and terminal and os.environ.get("TERM") != "dumb"
+
+    def __call__(self, text: str) -> None:
+        if self._on:
+            click.echo("\r" + (f"{text} …" if text else "").ljust(40), err=True, nl=False)
+            if not text:
+                click.echo("\r", err=True, nl=False)

@@ -1,0 +1,163 @@
+"""One page that shows what was found: a single HTML file, nothing loaded, no script."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import os
+import platform
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._whole import write_whole
+from ..evaluation import Progress
+from ..metrics import Counts
+from . import compared
+from .content import clean, from_runs
+from .figures import figures, require
+from .page import page
+
+__all__ = ["render", "require", "write"]
+
+
+def write(result: Any, path: str | os.PathLike[str], **about: Any) -> None:
+    """Write a report to a file, whole or not at all.
+
+    Parameters
+    ----------
+    result, **about
+        As for `render`.
+    path : str or path
+        Where it goes.
+    """
+    write_whole(path, render(result, **about).encode())
+
+
+def render(
+    result: Any,
+    *,
+    title: str | None = None,
+    command: str | Sequence[str] = (),
+    cost: tuple[float, float] | None = None,
+    unit: str = "",
+    data: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    notes: Sequence[str] = (),
+    date: datetime.date | None = None,
+) -> str:
+    """Return a report as HTML.
+
+    Parameters
+    ----------
+    result : Comparison, Progress, sequence of Counts, or mapping of names to the last two
+        A comparison, a run, or several runs. Counts are those along a run; the last are those of
+        the whole.
+    title : str, optional
+        The heading.
+    command : str or sequence of str
+        What was typed; words are quoted for the shell.
+    cost : pair of floats, optional
+        The price of a missed positive and of a false alarm. Default: 0.9 and 0.1; a comparison has
+        its own.
+    unit : str
+        Of the prices, for example "€".
+    data : mapping, optional
+        What is known of the data: name, rows, features and so on.
+    parameters : mapping, optional
+        The parameters of each learner.
+    seed : int, optional
+        Of whatever was random.
+    notes : sequence of str
+        Sentences that belong to the result, such as what was left out.
+    date : date, optional
+        Default: today.
+
+    Examples
+    --------
+    >>> import lopsided
+    >>> from lopsided import report
+    >>> X, y = [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]], [1, 0, 1]
+    >>> run = lopsided.progressive(lopsided.COG(), X, y)
+    >>> html = report.render({"COG-II": run}, data={"name": "three events"})
+    >>> "<title>COG-II on three events</title>" in html
+    True
+    """
+    data = dict(data or {})
+    if hasattr(result, "sweep"):
+        if cost is not None:
+            raise ValueError("cost: a comparison has its prices; leave it out")
+        if seed is not None:
+            raise ValueError("seed: a comparison has its seed; leave it out")
+        title = title or _title([row.name for row in result.rows], data)
+        content = compared.from_comparison(result, title=title, unit=unit)
+        known = {name: result.about[name] for name in ("rows", "features", "positives")}
+        data = {**{k: v for k, v in known.items() if v is not None}, **data}
+        how = compared.facts(result)
+    else:
+        runs = {name: _points(run) for name, run in _named(result).items()}
+        content = from_runs(
+            runs, title=title or _title(list(runs), data), cost=cost or (0.9, 0.1), unit=unit
+        )
+        whole = content.learners[0].counts
+        data = {"events": whole.events, "positives": whole.positives, **data}
+        how = [("seed", str(seed))] if seed is not None else []
+    facts = [("data", _described(data)), *how]
+    facts += [(clean(name), _listed(known)) for name, known in (parameters or {}).items()]
+    facts += [("note", clean(note)) for note in notes]
+    facts += [("versions", _versions()), ("date", str(date or datetime.date.today()))]
+    typed = command if isinstance(command, str) else shlex.join(map(str, command))
+    content = dataclasses.replace(content, facts=facts, command=clean(typed))
+    return page(content, figures(content))
+
+
+def _title(names: Sequence[str], data: Mapping[str, Any]) -> str:
+    title = ", ".join(names) if len(names) < 4 else f"{len(names)} learners"
+    return f"{title} on {data['name']}" if "name" in data else title
+
+
+def _named(result: Any) -> Mapping[str, Any]:
+    if isinstance(result, Mapping):
+        if not result:
+            raise ValueError("there is no run to report on")
+        return result
+    return {"this learner": result}
+
+
+def _points(run: Any) -> list[Counts]:
+    """Return the counts along a run; the last are those of the whole."""
+    if isinstance(run, Progress):
+        whole = Counts(**{f.name: getattr(run, f.name) for f in dataclasses.fields(Counts)})
+        return [*(c for c in run.curve if c.events < whole.events), whole]
+    points = list(run) if isinstance(run, Iterable) else [run]
+    if not points or not all(isinstance(point, Counts) for point in points):
+        raise TypeError(f"a report is made from Progress or Counts, not from {run!r}")
+    return points
+
+
+def _described(data: Mapping[str, Any]) -> str:
+    parts = [clean(data["name"])] if "name" in data else []
+    parts += [f"{_value(v)} {clean(k)}" for k, v in data.items() if k != "name"]
+    return ", ".join(parts)
+
+
+def _listed(known: Mapping[str, Any]) -> str:
+    return ", ".join(f"{clean(k)}={_value(v)}" for k, v in known.items()) or "as they come"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+        return f"{value:,.10g}"
+    return clean(value)
+
+
+def _versions() -> str:
+    from .. import __version__
+
+    return (
+        f"lopsided {__version__}, numpy {np.__version__}, Python {platform.python_version()}, "
+        f"{platform.platform()}"
+    )

@@ -1,0 +1,202 @@
+"""What a report says, whatever it is made from."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from ..metrics import Counts
+
+PRICES = (1.0, 1000.0)  # of a miss, in false alarms, in the figure of prices
+
+
+@dataclasses.dataclass(frozen=True)
+class Curve:
+    """Measures along a stream."""
+
+    events: tuple[float, ...] = ()
+    sum: tuple[float, ...] = ()
+    cost: tuple[float, ...] = ()
+    queries: tuple[float, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Learner:
+    """One learner: its counts (the mean if there were several runs) and what else is known."""
+
+    name: str
+    counts: Counts
+    curve: Curve = Curve()
+    spread: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+
+Line: TypeAlias = tuple[Sequence[float], Sequence[float], Sequence[float]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """A metric against a parameter: for each learner its values, means and deviations.
+
+    Where there are `others`, they are at their best for each value.
+    """
+
+    parameter: str
+    lines: Mapping[str, Line]
+    others: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Rows of text; the first cell of a row is its name. Some rows are only there to compare."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    best: int | None = None
+    beside: Sequence[Sequence[str]] = ()
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Content:
+    """All that a report says."""
+
+    title: str
+    sentence: str
+    table: Table
+    learners: Sequence[Learner]
+    fn: float
+    fp: float
+    unit: str = ""
+    metric: str = "sum"
+    sweeps: Sequence[Sweep] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    command: str = ""
+
+
+def clean(value: Any) -> str:
+    """Return a text of others in one line, without what a page cannot hold."""
+    text = " ".join(str(value).split()).encode("utf-8", "replace").decode()
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, or what is said when there is none."""
+    return "not available" if math.isnan(share) else f"{share:.2%}"
+
+
+def money(value: float, unit: str) -> str:
+    """Return a cost with its unit."""
+    if not unit:
+        return f"{value:,.6g}"
+    return f"{unit}{value:,.0f}" if len(unit) == 1 else f"{value:,.0f} {unit}"
+
+
+def per_thousand(cost: float, counts: Counts) -> float:
+    """Return a cost for each thousand events, by weight."""
+    total = counts.positives + counts.negatives
+    return 1000 * cost / total if total else math.nan
+
+
+def trivial(counts: Counts) -> dict[str, Counts]:
+    """Return what the two rules that look at nothing do on the same stream."""
+    p, n = counts.positives, counts.negatives
+    return {
+        "flag nobody": Counts(positives=p, negatives=n, false_negatives=p),
+        "flag everybody": Counts(positives=p, negatives=n, false_positives=n),
+    }
+
+
+def from_runs(
+    runs: Mapping[str, Sequence[Counts]], *, title: str, cost: tuple[float, float], unit: str
+) -> Content:
+    """Return the content for runs, each as its curve up to the whole of it."""
+    fn, fp = cost
+    learners = [
+        Learner(clean(name), curve[-1], _curve([c for c in curve if c.events], fn, fp))
+        for name, curve in runs.items()
+    ]
+    order = sorted(range(len(learners)), key=lambda k: learners[k].counts.cost(fn, fp))
+    return Content(
+        title=clean(title),
+        sentence=_sentence(learners, order, fn, fp, unit),
+        table=_table(learners, order[0] if len(order) > 1 else None, fn, fp, unit),
+        learners=learners,
+        fn=fn,
+        fp=fp,
+        unit=unit,
+    )
+
+
+def _curve(points: Sequence[Counts], fn: float, fp: float) -> Curve:
+    return Curve(
+        events=tuple(c.events for c in points),
+        sum=tuple(c.sum(unseen=math.nan) for c in points),
+        cost=tuple(c.cost(fn, fp) for c in points),
+        queries=tuple(c.queries for c in points),
+    )
+
+
+def _sentence(
+    learners: Sequence[Learner], order: Sequence[int], fn: float, fp: float, unit: str
+) -> str:
+    best = learners[order[0]]
+    c = best.counts
+    found = f"{c.positives - c.false_negatives:,.10g} of {c.positives:,.10g} positives"
+    did = f"found {found} and raised {c.false_positives:,.10g} false alarms"
+    if len(learners) == 1:
+        return f"{best.name} {did} in {c.events:,} events."
+    cost, worst = c.cost(fn, fp), learners[order[-1]]
+    most = worst.counts.cost(fn, fp)
+    text = f"{best.name} made the cheapest mistakes: {money(cost, unit)}"
+    text += f", {1 - cost / most:.0%} less than {worst.name}" if most > cost else ""
+    return f"{text}. It {did} in {c.events:,} events."
+
+
+def _table(learners: Sequence[Learner], best: int | None, fn: float, fp: float, unit: str) -> Table:
+    def row(name: str, c: Counts) -> list[str]:
+        cost = c.cost(fn, fp)
+        return [
+            name,
+            percent(c.sensitivity),
+            percent(c.specificity),
+            percent(c.sum(unseen=math.nan)),
+            f"{c.positives - c.false_negatives:,.10g}",
+            f"{c.false_negatives:,.10g}",
+            f"{c.false_positives:,.10g}",
+            money(cost, unit),
+            money(per_thousand(cost, c), unit),
+        ]
+
+    header = ["learner", "sensitivity", "specificity", "balanced", "found", "missed"]
+    header += ["false alarms", "cost", "per 1,000 events"]
+    rows = [row(x.name, x.counts) for x in learners]
+    if any(x.counts.queries < x.counts.events for x in learners):
+        header.append("labels used")
+        for cells, x in zip(rows, learners, strict=True):
+            cells.append(f"{x.counts.queries:,}")
+    beside = [row(*item) for item in trivial(learners[0].counts).items()]
+    return Table(
+        header,
+        rows,
+        best,
+        [[*cells, *[""] * (len(header) - len(cells))] for cells in beside],
+        f"Cost at {money(fn, unit)} a missed positive and {money(fp, unit)} a false alarm.",
+    )
+
+
+def cheapest(lines: Mapping[str, Counts]) -> list[tuple[str, float]]:
+    """Return who is cheapest as the price of a miss rises, each with the price it is so up to."""
+    price, last = PRICES
+    found = []
+    while price < last:
+        name = min(lines, key=lambda k: (lines[k].cost(price, 1), lines[k].false_negatives))
+        now, until = lines[name], last
+        for other in lines.values():
+            saved = now.false_negatives - other.false_negatives
+            if saved > 0:
+                until = min(until, (other.false_positives - now.false_positives) / saved)
+        found.append((name, until))
+        price = math.nextafter(max(until, price), math.inf)
+    return found
