@@ -364,7 +364,7 @@ def test_structure_cannot_change_in_mid_stream(name):
     model, steady = (make(name).partial_fit(X[:20], Y[:20]) for _ in range(2))
     changes = {"scaling": "none", "intercept": True, "positive": -1, "hash_bits": 8}
     if "covariance" in (known := model.get_params()):
-        changes["covariance"] = {"full": "diagonal", "diagonal": "full"}[known["covariance"]]
+        changes["covariance"] = "diagonal" if known["covariance"] == "full" else "full"
     for parameter, value in changes.items():
         model.set_params(**{parameter: value})
         with pytest.raises(ValueError, match=parameter):

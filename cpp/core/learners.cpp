@@ -7,6 +7,7 @@
 #include "linear/paum.hpp"
 #include "linear/perceptron.hpp"
 #include "linear/romma.hpp"
+#include "linear/sacog.hpp"
 
 namespace lopsided {
 
@@ -33,6 +34,8 @@ constexpr Kind kinds[] = {
     {"arow-full", make<Arow<FullCovariance>>},
     {"acog-diagonal", make<Acog<DiagonalCovariance>>},
     {"acog-full", make<Acog<FullCovariance>>},
+    {"acog-dense-sketch", make<Sacog<DenseSketch>>},
+    {"acog-sketch", make<Sacog<SparseSketch>>},
 };
 
 }  // namespace

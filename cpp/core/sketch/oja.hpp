@@ -1,0 +1,180 @@
+// What both forms of Oja's sketch share (Zhao et al. 2018, algorithms 3, 5 and 6).
+//
+// The sketch keeps m orthonormal directions V, their energies e, and stands for the covariance
+// Sigma = I - V' diag(h) V, h = e / (1 + e). A row x, divided by the root of gamma, turns it:
+//
+//   n += 1,   a = V x,   e += a * a,   V = orth(V + a x' / n)
+//
+// (e is n lambda of the paper). orth is Gram-Schmidt over rows in row order. The Gram matrix before
+// it is I + c a a' = R R', c = 2 / n + |x|^2 / n^2, R lower triangular, so that the new V is
+// R^-1 (V + a x' / n): see RankOne.
+//
+// Where the directions begin. V starts as the identity on m coordinates that no row ever touches. A
+// feature enters when it first has a value other than 0 in a row given to the sketch, before that
+// row is used, features of one row in the order of their indices. Its column of V becomes u,
+//
+//   u_i = sqrt(3) r(seed, i, j) / sqrt(k + m),   i = 0 ... m - 1,
+//
+// j the feature (an intercept is 0 and moves the others up by 1), k the features that are in. Then V
+// is made orthonormal again: V = R^-1 V, R R' = I + u u'. r is uniform in (-1, 1): with S the
+// function splitmix64 and T the upper 52 bits of S(S(S(seed) + i) + j),
+//
+//   r = (T + 1/2) 2^-51 - 1.
+//
+// Directions that are given, m rows of d columns, have all d features in from the start, k starts at
+// d, and a later feature has k instead of k + m.
+#pragma once
+
+#include "../base.hpp"
+
+namespace lopsided {
+
+inline std::uint64_t splitmix64(std::uint64_t z) {
+  z += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+// R^-1 for R R' = I + c a a'. With t_i = 1 + c (a_1^2 + ... + a_i^2),
+//
+//   (R^-1 M)_i = sqrt(t_{i-1} / t_i) (M_i - c a_i / t_{i-1} (a_1 M_1 + ... + a_{i-1} M_{i-1})).
+//
+// Nothing large cancels, however large c a a' is.
+struct RankOne {
+  std::vector<double> a;       // set by the caller
+  std::vector<double> shrink;  // sqrt(t_{i-1} / t_i)
+  std::vector<double> lean;    // c a_i / t_{i-1}
+  std::vector<double> turned;  // R^-1 a
+  double size = 1;             // the last t, the square of the determinant of R
+
+  void resize(std::size_t m) {
+    for (auto* v : {&a, &shrink, &lean, &turned}) v->resize(m);
+  }
+  void prepare(double c) {
+    size = 1;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double before = size;
+      size += c * a[i] * a[i];
+      shrink[i] = std::sqrt(before / size);
+      lean[i] = c * a[i] / before;
+      turned[i] = a[i] * shrink[i] / before;
+    }
+  }
+};
+
+// A lower triangular matrix F: the directions are F Z.
+class Basis {
+ public:
+  void resize(std::size_t m) {
+    size_ = m;
+    values.resize(m * m);
+    sum_.resize(m);
+    reset();
+  }
+  void reset() {
+    std::fill(values.begin(), values.end(), 0.0);
+    for (std::size_t i = 0; i < size_; ++i) values[i * size_ + i] = 1;
+  }
+
+  // F = R^-1 F.
+  void turn(const RankOne& r) {
+    std::fill(sum_.begin(), sum_.end(), 0.0);
+    for (std::size_t i = 0; i < size_; ++i) {
+      double* row = values.data() + i * size_;
+      for (std::size_t k = 0; k <= i; ++k) {
+        const double old = row[k];
+        row[k] = r.shrink[i] * (old - r.lean[i] * sum_[k]);
+        sum_[k] += r.a[i] * old;
+      }
+    }
+  }
+
+  // out = F z. May be done in place.
+  void multiply(const double* z, double* out) const {
+    for (std::size_t i = size_; i-- > 0;) {
+      double sum = 0;
+      for (std::size_t k = 0; k <= i; ++k) sum += values[i * size_ + k] * z[k];
+      out[i] = sum;
+    }
+  }
+  // b += s F' q.
+  void add_transposed(const double* q, double s, double* b) const {
+    for (std::size_t i = 0; i < size_; ++i)
+      for (std::size_t k = 0; k <= i; ++k) b[k] += s * q[i] * values[i * size_ + k];
+  }
+  // out = F^-1 u.
+  void solve(const double* u, double* out) const {
+    for (std::size_t i = 0; i < size_; ++i) {
+      double left = u[i];
+      for (std::size_t k = 0; k < i; ++k) left -= values[i * size_ + k] * out[k];
+      out[i] = left / values[i * size_ + i];
+    }
+  }
+
+  // Too far from the identity for exact work: Z should become F Z.
+  bool worn() const {
+    for (std::size_t i = 0; i < size_; ++i)
+      if (values[i * size_ + i] < 1e-4) return true;
+    return false;
+  }
+
+  std::vector<double> values;  // row after row
+
+ private:
+  std::size_t size_ = 0;
+  std::vector<double> sum_;
+};
+
+class Oja {
+ public:
+  std::size_t size() const { return energy_.size(); }
+  // How many features given directions have; 0 when none are given.
+  std::size_t given() const { return directions_.size() / size(); }
+  double given(std::size_t i, std::size_t j) const { return directions_[i * given() + j]; }
+
+  // The column of a feature that enters, as `a` of the turn that makes V orthonormal again.
+  void enter(std::size_t feature, RankOne& turn) {
+    const double k = static_cast<double>(entered_) + (given() ? 0.0 : static_cast<double>(size()));
+    const double scale = std::sqrt(3.0) / std::sqrt(k);
+    for (std::size_t i = 0; i < size(); ++i) {
+      const std::uint64_t bits = splitmix64(splitmix64(splitmix64(static_cast<std::uint64_t>(seed_)) + i) + feature);
+      turn.a[i] = scale * ((static_cast<double>(bits >> 12) + 0.5) * 0x1p-51 - 1);
+    }
+    turn.prepare(1);
+    ++entered_;
+  }
+
+  // A row of this squared length whose V x is turn.a. Returns 1 / n.
+  double see(double square, RankOne& turn) {
+    const double rate = 1 / static_cast<double>(++rows_);
+    for (std::size_t i = 0; i < size(); ++i) energy_[i] += turn.a[i] * turn.a[i];
+    turn.prepare(rate * (2 + rate * square));
+    return rate;
+  }
+
+  // h: how much of a row along a direction Sigma takes away.
+  double taken(std::size_t i) const { return energy_[i] / (1 + energy_[i]); }
+
+  void options(auto&& visit) {
+    double m = static_cast<double>(size());
+    visit("sketch_size", m);
+    visit("seed", seed_);
+    visit("directions", directions_);
+    energy_.assign(static_cast<std::size_t>(m), 0.0);
+    entered_ = given();
+  }
+  void state(auto&& visit) {
+    visit("sketch.rows", rows_);
+    visit("sketch.entered", entered_);
+    visit("sketch.energy", energy_);
+  }
+
+ private:
+  double seed_ = 0;
+  std::vector<double> directions_;  // given ones, row after row
+  Count rows_ = 0, entered_ = 0;
+  std::vector<double> energy_ = std::vector<double>(5);
+};
+
+}  // namespace lopsided
