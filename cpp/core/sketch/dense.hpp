@@ -18,7 +18,7 @@ class DenseSketch {
     enter(x);
     const double root = std::sqrt(r), square = x.squared_norm() / r;
     for (std::size_t i = 0; i < oja_.size(); ++i) turn_.a[i] = dot(rows_[i], x) / root;
-    const double rate = oja_.see(square, turn_);
+    const double rate = oja_.see(oja_.size(), square, turn_);
     // The new V is R^-1 V + rate (R^-1 a) x', and so the new V x is (1 + rate |x|^2) R^-1 a.
     double straight = step;
     for (std::size_t i = 0; i < oja_.size(); ++i) {
@@ -53,7 +53,6 @@ class DenseSketch {
   void resize() {
     rows_.resize(oja_.size());
     move_.resize(oja_.size());
-    turn_.resize(oja_.size());
     basis_.resize(oja_.size());
   }
 
@@ -70,11 +69,11 @@ class DenseSketch {
     if (fresh_.empty()) return;
     std::sort(fresh_.begin(), fresh_.end());
     for (const Index j : fresh_) {
-      oja_.enter(static_cast<std::size_t>(j), turn_);
-      basis_.solve(turn_.a.data(), move_.data());
+      oja_.enter(oja_.size(), static_cast<std::size_t>(j), turn_);
+      basis_.solve(oja_.size(), turn_.a, move_.data());
       for (std::size_t i = 0; i < oja_.size(); ++i) rows_[i][j] = move_[i];
-      basis_.turn(turn_);
-      if (basis_.worn()) multiply();
+      basis_.turn(oja_.size(), turn_);
+      if (basis_.worn(oja_.size())) multiply();
     }
     multiply();
   }
@@ -91,7 +90,7 @@ class DenseSketch {
         for (std::size_t j = 0; j < d; ++j) row[j] += f[k] * other[j];
       }
     }
-    basis_.reset();
+    basis_.reset(m);
   }
 
   // V = R^-1 V, mean -= V' move, a block of features at a time.

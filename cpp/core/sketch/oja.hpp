@@ -25,6 +25,8 @@
 // d, and a later feature has k instead of k + m.
 #pragma once
 
+#include <type_traits>
+
 #include "../base.hpp"
 
 namespace lopsided {
@@ -36,29 +38,35 @@ inline std::uint64_t splitmix64(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
+inline constexpr std::size_t max_directions = 64;
+
+// Calls with the number of directions; the usual number is a constant, so that loops unroll.
+template <class Call>
+[[gnu::always_inline]] inline auto with_size(std::size_t m, Call call) {
+  if (m == 5) return call(std::integral_constant<std::size_t, 5>());
+  return call(m);
+}
+
 // R^-1 for R R' = I + c a a'. With t_i = 1 + c (a_1^2 + ... + a_i^2),
 //
 //   (R^-1 M)_i = sqrt(t_{i-1} / t_i) (M_i - c a_i / t_{i-1} (a_1 M_1 + ... + a_{i-1} M_{i-1})).
 //
 // Nothing large cancels, however large c a a' is.
 struct RankOne {
-  std::vector<double> a;       // set by the caller
-  std::vector<double> shrink;  // sqrt(t_{i-1} / t_i)
-  std::vector<double> lean;    // c a_i / t_{i-1}
-  std::vector<double> turned;  // R^-1 a
-  double size = 1;             // the last t, the square of the determinant of R
+  double a[max_directions];       // set by the caller
+  double shrink[max_directions];  // sqrt(t_{i-1} / t_i)
+  double lean[max_directions];    // c a_i / t_{i-1}
+  double turned[max_directions];  // R^-1 a
+  double size;                    // the last t
 
-  void resize(std::size_t m) {
-    for (auto* v : {&a, &shrink, &lean, &turned}) v->resize(m);
-  }
-  void prepare(double c) {
+  void prepare(auto m, double c) {
     size = 1;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      const double before = size;
+    for (std::size_t i = 0; i < m; ++i) {
+      const double before = size, scaled = a[i] / before;
       size += c * a[i] * a[i];
       shrink[i] = std::sqrt(before / size);
-      lean[i] = c * a[i] / before;
-      turned[i] = a[i] * shrink[i] / before;
+      lean[i] = c * scaled;
+      turned[i] = shrink[i] * scaled;
     }
   }
 };
@@ -67,89 +75,89 @@ struct RankOne {
 class Basis {
  public:
   void resize(std::size_t m) {
-    size_ = m;
     values.resize(m * m);
-    sum_.resize(m);
-    reset();
+    reset(m);
   }
-  void reset() {
+  void reset(std::size_t m) {
     std::fill(values.begin(), values.end(), 0.0);
-    for (std::size_t i = 0; i < size_; ++i) values[i * size_ + i] = 1;
+    for (std::size_t i = 0; i < m; ++i) values[i * m + i] = 1;
   }
 
   // F = R^-1 F.
-  void turn(const RankOne& r) {
-    std::fill(sum_.begin(), sum_.end(), 0.0);
-    for (std::size_t i = 0; i < size_; ++i) {
-      double* row = values.data() + i * size_;
+  void turn(auto m, const RankOne& r) {
+    double sum[max_directions];
+    double* f = values.data();
+    for (std::size_t i = 0; i < m; ++i) {
+      sum[i] = 0;
       for (std::size_t k = 0; k <= i; ++k) {
-        const double old = row[k];
-        row[k] = r.shrink[i] * (old - r.lean[i] * sum_[k]);
-        sum_[k] += r.a[i] * old;
+        const double old = f[i * m + k];
+        f[i * m + k] = r.shrink[i] * (old - r.lean[i] * sum[k]);
+        sum[k] += r.a[i] * old;
       }
     }
   }
 
   // out = F z. May be done in place.
-  void multiply(const double* z, double* out) const {
-    for (std::size_t i = size_; i-- > 0;) {
+  void multiply(auto m, const double* z, double* out) const {
+    const double* f = values.data();
+    for (std::size_t i = m; i-- > 0;) {
       double sum = 0;
-      for (std::size_t k = 0; k <= i; ++k) sum += values[i * size_ + k] * z[k];
+      for (std::size_t k = 0; k <= i; ++k) sum += f[i * m + k] * z[k];
       out[i] = sum;
     }
   }
-  // b += s F' q.
-  void add_transposed(const double* q, double s, double* b) const {
-    for (std::size_t i = 0; i < size_; ++i)
-      for (std::size_t k = 0; k <= i; ++k) b[k] += s * q[i] * values[i * size_ + k];
+  // b += F' q.
+  void add_transposed(auto m, const double* q, double* b) const {
+    const double* f = values.data();
+    for (std::size_t i = 0; i < m; ++i)
+      for (std::size_t k = 0; k <= i; ++k) b[k] += q[i] * f[i * m + k];
   }
   // out = F^-1 u.
-  void solve(const double* u, double* out) const {
-    for (std::size_t i = 0; i < size_; ++i) {
+  void solve(auto m, const double* u, double* out) const {
+    const double* f = values.data();
+    for (std::size_t i = 0; i < m; ++i) {
       double left = u[i];
-      for (std::size_t k = 0; k < i; ++k) left -= values[i * size_ + k] * out[k];
-      out[i] = left / values[i * size_ + i];
+      for (std::size_t k = 0; k < i; ++k) left -= f[i * m + k] * out[k];
+      out[i] = left / f[i * m + i];
     }
   }
 
   // Too far from the identity for exact work: Z should become F Z.
-  bool worn() const {
-    for (std::size_t i = 0; i < size_; ++i)
-      if (values[i * size_ + i] < 1e-4) return true;
-    return false;
+  bool worn(auto m) const {
+    double least = 1;
+    for (std::size_t i = 0; i < m; ++i) least = std::min(least, values[i * m + i]);
+    return least < 1e-4;
   }
 
   std::vector<double> values;  // row after row
-
- private:
-  std::size_t size_ = 0;
-  std::vector<double> sum_;
 };
 
 class Oja {
  public:
+  Oja() { make_keys(); }
+
   std::size_t size() const { return energy_.size(); }
   // How many features given directions have; 0 when none are given.
   std::size_t given() const { return directions_.size() / size(); }
   double given(std::size_t i, std::size_t j) const { return directions_[i * given() + j]; }
 
   // The column of a feature that enters, as `a` of the turn that makes V orthonormal again.
-  void enter(std::size_t feature, RankOne& turn) {
-    const double k = static_cast<double>(entered_) + (given() ? 0.0 : static_cast<double>(size()));
+  void enter(auto m, std::size_t feature, RankOne& turn) {
+    const double k = static_cast<double>(entered_) + (directions_.empty() ? static_cast<double>(m) : 0.0);
     const double scale = std::sqrt(3.0) / std::sqrt(k);
-    for (std::size_t i = 0; i < size(); ++i) {
-      const std::uint64_t bits = splitmix64(splitmix64(splitmix64(static_cast<std::uint64_t>(seed_)) + i) + feature);
-      turn.a[i] = scale * ((static_cast<double>(bits >> 12) + 0.5) * 0x1p-51 - 1);
+    for (std::size_t i = 0; i < m; ++i) {
+      const double top = static_cast<double>(splitmix64(keys_[i] + feature) >> 12);
+      turn.a[i] = scale * ((top + 0.5) * 0x1p-51 - 1);
     }
-    turn.prepare(1);
+    turn.prepare(m, 1);
     ++entered_;
   }
 
   // A row of this squared length whose V x is turn.a. Returns 1 / n.
-  double see(double square, RankOne& turn) {
+  double see(auto m, double square, RankOne& turn) {
     const double rate = 1 / static_cast<double>(++rows_);
-    for (std::size_t i = 0; i < size(); ++i) energy_[i] += turn.a[i] * turn.a[i];
-    turn.prepare(rate * (2 + rate * square));
+    for (std::size_t i = 0; i < m; ++i) energy_[i] += turn.a[i] * turn.a[i];
+    turn.prepare(m, rate * (2 + rate * square));
     return rate;
   }
 
@@ -163,6 +171,7 @@ class Oja {
     visit("directions", directions_);
     energy_.assign(static_cast<std::size_t>(m), 0.0);
     entered_ = given();
+    make_keys();
   }
   void state(auto&& visit) {
     visit("sketch.rows", rows_);
@@ -171,10 +180,17 @@ class Oja {
   }
 
  private:
+  void make_keys() {
+    keys_.resize(size());
+    const std::uint64_t seed = splitmix64(static_cast<std::uint64_t>(seed_));
+    for (std::size_t i = 0; i < size(); ++i) keys_[i] = splitmix64(seed + i);
+  }
+
   double seed_ = 0;
   std::vector<double> directions_;  // given ones, row after row
   Count rows_ = 0, entered_ = 0;
   std::vector<double> energy_ = std::vector<double>(5);
+  std::vector<std::uint64_t> keys_;  // of each direction, for its random numbers
 };
 
 }  // namespace lopsided

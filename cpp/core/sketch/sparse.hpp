@@ -5,6 +5,8 @@
 // printed algorithm leaves this out on rows without loss, and drifts away.
 #pragma once
 
+#include <utility>
+
 #include "../row.hpp"
 #include "../table.hpp"
 #include "oja.hpp"
@@ -16,43 +18,24 @@ class SparseSketch {
   SparseSketch() { resize(); }
 
   double score(const RowLike auto& x) const {
-    double sums[max_width];
-    sum(x, sums);
-    double score = sums[0];
-    for (std::size_t i = 0; i < oja_.size(); ++i) score += b_[i] * sums[i + 1];
-    return score;
+    return with_size(oja_.size(), [&](auto m) {
+      double sums[max_width];
+      sum(m, x, sums);
+      double score = sums[0];
+      for (std::size_t i = 0; i < m; ++i) score += b_[i] * sums[i + 1];
+      return score;
+    });
   }
 
   // Sees the row x / sqrt(r), then mean += step * Sigma x.
   void learn(const RowLike auto& x, double r, double step) {
-    const std::size_t m = oja_.size();
-    double sums[max_width], move[max_width] = {};
-    if (sum(x, sums) && enter(x)) sum(x, sums);
-    const double *z = sums + 1, root = std::sqrt(r), square = x.squared_norm() / r;
-    basis_.multiply(z, turn_.a.data());
-    for (double& a : turn_.a) a /= root;
-    const double rate = oja_.see(square, turn_);
-    basis_.turn(turn_);
-    if (turn_.size > large || basis_.worn()) {
-      rebase();
-      for (std::size_t i = 0; i < m; ++i) move[i + 1] = rate * turn_.turned[i] / root;
-    } else {
-      for (std::size_t i = 0; i < m; ++i) move[i + 1] = rate * z[i] / r;
-    }
-    move[0] = step;
-    for (std::size_t i = 0; i < m; ++i) move[0] -= move[i + 1] * b_[i];
-    if (step != 0) {
-      for (std::size_t i = 0; i < m; ++i)
-        taken_[i] = oja_.taken(i) * root * (1 + rate * square) * turn_.turned[i];
-      basis_.add_transposed(taken_.data(), -step, b_.data());
-    }
-    add(x, move);
+    with_size(oja_.size(), [&](auto m) { learn(m, x, r, step); });
   }
 
   Vector coefficients() const {
     Vector mean;
     mean.grow(table_.size());
-    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = mean_of(table_[j]);
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = mean_of(oja_.size(), table_[j]);
     return mean;
   }
   std::size_t columns() const { return oja_.given(); }
@@ -73,21 +56,46 @@ class SparseSketch {
   }
 
  private:
-  static constexpr std::size_t max_width = 68;
+  static constexpr std::size_t max_width = max_directions + 4;
   static constexpr double large = 100;  // steps that would leave little of the old Z in Z + D x'
 
+  static constexpr std::size_t width(std::size_t m) { return (m + 1 + 3) / 4 * 4; }
+
   void resize() {
-    const std::size_t m = oja_.size();
-    table_.set_width((m + 1 + 3) / 4 * 4);
-    b_.resize(m);
-    taken_.resize(m);
-    turn_.resize(m);
-    basis_.resize(m);
+    table_.set_width(width(oja_.size()));
+    b_.resize(oja_.size());
+    basis_.resize(oja_.size());
   }
 
-  double mean_of(const double* row) const {
+  [[gnu::always_inline]] void learn(auto m, const RowLike auto& x, double r, double step) {
+    double sums[max_width], move[max_width];
+    std::fill_n(move, width(m), 0.0);
+    if (sum(m, x, sums)) enter(m, x, sums + 1);
+    const double *z = sums + 1, root = 1 / std::sqrt(r), square = x.squared_norm() / r;
+    basis_.multiply(m, z, turn_.a);
+    for (std::size_t i = 0; i < m; ++i) turn_.a[i] *= root;
+    const double rate = oja_.see(m, square, turn_);
+    basis_.turn(m, turn_);
+    if (turn_.size > large || basis_.worn(m)) {
+      rebase(m);
+      for (std::size_t i = 0; i < m; ++i) move[i + 1] = rate * root * turn_.turned[i];
+    } else {
+      for (std::size_t i = 0; i < m; ++i) move[i + 1] = rate / r * z[i];
+    }
+    move[0] = step;
+    for (std::size_t i = 0; i < m; ++i) move[0] -= move[i + 1] * b_[i];
+    if (step != 0) {
+      double taken[max_directions];  // the new V x is (1 + rate |x|^2) R^-1 a
+      for (std::size_t i = 0; i < m; ++i)
+        taken[i] = -step / root * (1 + rate * square) * oja_.taken(i) * turn_.turned[i];
+      basis_.add_transposed(m, taken, b_.data());
+    }
+    add(m, x, move);
+  }
+
+  double mean_of(auto m, const double* row) const {
     double mean = row[0];
-    for (std::size_t i = 0; i < oja_.size(); ++i) mean += b_[i] * row[i + 1];
+    for (std::size_t i = 0; i < m; ++i) mean += b_[i] * row[i + 1];
     return mean;
   }
   bool is_in(std::size_t j) const {
@@ -96,81 +104,74 @@ class SparseSketch {
            std::any_of(row, row + table_.width(), [](double v) { return v != 0; });
   }
 
-  // Calls with the width of a feature's row, as a constant where it is small.
-  template <class Call>
-  [[gnu::always_inline]] auto with_width(Call call) const {
-    using std::integral_constant;
-    switch (table_.width()) {
-      case 4: return call(integral_constant<std::size_t, 4>());
-      case 8: return call(integral_constant<std::size_t, 8>());
-      case 12: return call(integral_constant<std::size_t, 12>());
-      default: return call(table_.width());
-    }
-  }
+  // Two numbers at a time: every machine has that, and a feature's row is a few pairs.
+  typedef double Pair __attribute__((vector_size(16), aligned(8), may_alias));
+  static constexpr std::size_t pairs(std::size_t m) { return (m + 2) / 2; }
+  static Pair* as_pairs(double* p) { return reinterpret_cast<Pair*>(p); }
+  static const Pair* as_pairs(const double* p) { return reinterpret_cast<const Pair*>(p); }
 
   // w . x and Z x. Returns whether a feature may be new.
-  template <RowLike Row>
-  bool sum(const Row& x, double* out) const {
-    return with_width([&](auto width) {
-      double even[max_width], odd[max_width];
-      std::fill_n(even, +width, 0.0);
-      std::fill_n(odd, +width, 0.0);
-      bool fresh = false;
-      const double* table = table_.data();
-      const auto take = [&](Index k, double* sums) {
-        const double v = x.values[k];
-        const double* row = table + static_cast<std::size_t>(x.column(k)) * width;
-        for (std::size_t i = 0; i < width; ++i) sums[i] += v * row[i];
-        fresh |= row[1] == 0;
-      };
-      Index k = 0;
-      for (; k + 2 <= x.size; k += 2) {
-        take(k, even);
-        take(k + 1, odd);
-      }
-      if (k < x.size) take(k, even);
-      for (std::size_t i = 0; i < width; ++i) out[i] = x.scale * (even[i] + odd[i]);
-      return fresh;
-    });
+  [[gnu::always_inline]] bool sum(auto m, const RowLike auto& x, double* out) const {
+    Pair even[max_width / 2], odd[max_width / 2];
+    for (std::size_t i = 0; i < pairs(m); ++i) even[i] = odd[i] = Pair{};
+    bool fresh = false;
+    const auto take = [&, table = table_.data()](Index k, Pair* sums) __attribute__((always_inline)) {
+      const double* row = table + static_cast<std::size_t>(x.column(k)) * width(m);
+      const double v = x.values[k];
+      for (std::size_t i = 0; i < pairs(m); ++i) sums[i] += v * as_pairs(row)[i];
+      fresh |= row[1] == 0;
+    };
+    Index k = 0;
+    for (; k + 2 <= x.size; k += 2) {
+      take(k, even);
+      take(k + 1, odd);
+    }
+    if (k < x.size) take(k, even);
+    for (std::size_t i = 0; i < pairs(m); ++i) as_pairs(out)[i] = x.scale * (even[i] + odd[i]);
+    return fresh;
   }
 
   // w += move_0 x, Z += move x'.
-  template <RowLike Row>
-  void add(const Row& x, const double* move) {
-    with_width([&](auto width) {
-      double* table = table_.data();
-      for (Index k = 0; k < x.size; ++k) {
-        const double v = x.scale * x.values[k];
-        double* row = table + static_cast<std::size_t>(x.column(k)) * width;
-        for (std::size_t i = 0; i < width; ++i) row[i] += v * move[i];
-      }
-    });
+  [[gnu::always_inline]] void add(auto m, const RowLike auto& x, const double* move) {
+    double* table = table_.data();
+    Pair steps[max_width / 2];
+    for (std::size_t i = 0; i < pairs(m); ++i) steps[i] = as_pairs(move)[i];
+    for (Index k = 0; k < x.size; ++k) {
+      Pair* row = as_pairs(table + static_cast<std::size_t>(x.column(k)) * width(m));
+      const double v = x.scale * x.values[k];
+      for (std::size_t i = 0; i < pairs(m); ++i) row[i] += v * steps[i];
+    }
   }
 
-  [[gnu::noinline]] bool enter(const RowLike auto& x) {
+  // Lets in the features of a row that are new, and into its Z x.
+  [[gnu::noinline]] void enter(auto m, const RowLike auto& x, double* z) {
     fresh_.clear();
     for (Index k = 0; k < x.size; ++k)
-      if (x.values[k] != 0 && !is_in(static_cast<std::size_t>(x.column(k)))) fresh_.push_back(x.column(k));
+      if (x.values[k] != 0 && !is_in(static_cast<std::size_t>(x.column(k))))
+        fresh_.push_back({x.column(k), x.scale * x.values[k]});
     std::sort(fresh_.begin(), fresh_.end());
-    for (const Index j : fresh_) {
-      oja_.enter(static_cast<std::size_t>(j), turn_);
+    for (const auto& [j, value] : fresh_) {
+      oja_.enter(m, static_cast<std::size_t>(j), turn_);
       double* row = table_[static_cast<std::size_t>(j)];
-      basis_.solve(turn_.a.data(), row + 1);
-      row[0] = -mean_of(row);
-      basis_.turn(turn_);
-      if (basis_.worn()) rebase();
+      basis_.solve(m, turn_.a, row + 1);
+      row[0] = -mean_of(m, row);
+      for (std::size_t i = 0; i < m; ++i) z[i] += value * row[i + 1];
+      basis_.turn(m, turn_);
+      if (basis_.worn(m)) {
+        basis_.multiply(m, z, z);
+        rebase(m);
+      }
     }
-    return !fresh_.empty();
   }
 
   // Z = F Z, F = I, and the whole mean in w.
-  [[gnu::noinline]] void rebase() {
+  [[gnu::noinline]] void rebase(auto m) {
     table_.for_each([&](std::size_t j, const double*) {
       double* row = table_[j];
-      row[0] = mean_of(row);
-      basis_.multiply(row + 1, row + 1);
+      row[0] = mean_of(m, row);
+      basis_.multiply(m, row + 1, row + 1);
     });
-    basis_.reset();
+    basis_.reset(m);
     std::fill(b_.begin(), b_.end(), 0.0);
   }
 
@@ -179,8 +180,7 @@ class SparseSketch {
   std::vector<double> b_;
   Table table_;  // for each feature w, then its column of Z; all 0: has not entered
   RankOne turn_;
-  std::vector<double> taken_;
-  std::vector<Index> fresh_;
+  std::vector<std::pair<Index, double>> fresh_;
 };
 
 }  // namespace lopsided
