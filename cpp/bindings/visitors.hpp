@@ -89,10 +89,7 @@ struct StateFromDict final : StateVisitor {
     }
   }
   void operator()(const char* name, std::vector<double>& few) override {
-    auto given = nb::cast<std::vector<double>>(find(name));
-    if (given.size() != few.size())
-      throw nb::value_error((std::string("state ") + name + " has the wrong length").c_str());
-    few = std::move(given);
+    few = nb::cast<std::vector<double>>(find(name));
   }
   void operator()(const char* name, double& value) override { value = nb::cast<double>(find(name)); }
   void operator()(const char* name, Count& value) override { value = nb::cast<Count>(find(name)); }

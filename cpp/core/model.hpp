@@ -141,7 +141,7 @@ class ModelOf final : public Model {
     // First room for all, which may fail and changes nothing, then the growth, which cannot fail.
     prepare_.reserve(features);
     learner_.state([&](const char*, auto& values) {
-      if constexpr (requires { values.reserve(size); }) values.reserve(size);
+      if constexpr (requires { values.grow(size); }) values.reserve(size);
     });
     features_ = features;
     prepare_.grow(features);

@@ -16,7 +16,7 @@ def check_directions(directions: Any, size: int) -> None:
         raise ValueError("directions must be an array of numbers, one direction a row") from None
     if rows.ndim != 2 or len(rows) != size:
         raise ValueError(
-            f"directions has shape {rows.shape}; it must have sketch_size={size} rows, and a column "
+            f"directions has shape {rows.shape}; it must have sketch_size={size} rows and a column "
             "for each feature"
         )
     if not np.allclose(rows @ rows.T, np.eye(size), rtol=0, atol=1e-9):

@@ -15,7 +15,7 @@ from .base import OnlineClassifier
 from .costs import CostSensitiveClassifier
 
 _learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
-_SKETCH_SHAPE = ("sketch_size", "seed", "directions")
+_SKETCH_SHAPE = ("sketch_size", "sketch_every", "seed", "directions")
 
 
 @_learner
@@ -304,27 +304,29 @@ class ACOG(_SecondOrder):
     loss : {"I", "II"}
         Where the cost of the class enters the hinge loss: in its margin (I) or its slope (II).
     covariance : {"diagonal", "full", "sketch", "dense-sketch"}
-        How much of Sigma is kept: its diagonal, all of it, or its strongest directions by Oja's rule.
-        A row costs O(features) with a diagonal, O(features ** 2) with all, and with a sketch
-        O(sketch_size) for each value that is not 0 ("sketch") or for every feature there is
-        ("dense-sketch": the same results by another road).
+        How much of Sigma is kept: its diagonal, all of it, or, as a sketch, its strongest
+        directions. A row costs O(features ** 2) with all of it; with a sketch O(sketch_size) for
+        each value that is not 0 ("sketch") or for every feature there is ("dense-sketch", the same
+        numbers by another road).
     diag_rule : {"coordinate", "shared"}
         With a diagonal: shrink each variance by its own share, or as the full step would.
     sigma : {"new", "old"}
-        Whether the mean moves along Sigma after or before it has seen the row; a sketch knows "new".
+        Whether the mean moves along Sigma after or before it has seen the row; with a sketch after.
     weight_mode : {"margin", "slope"}
         With loss I: whether an event's weight multiplies its margin or its step.
     weight_state : bool
         Let Sigma see an event's weight.
     sketch_size : int
         How many directions a sketch keeps, 1 to 64.
+    sketch_every : int
+        Let rows wait and show a sketch so many at a time. It saves no time.
     sketch_on : {"always", "loss"}
         Whether a sketch sees every row or only those the mean moves on.
     seed : int
         Of the random numbers with which features enter a sketch.
     directions : array of shape (sketch_size, features), optional
-        Orthonormal rows for a sketch to start from, with a column for the intercept in front if there
-        is one. Default: random ones, which grow with the features.
+        Orthonormal rows for a sketch to start from; an intercept has its own column in front.
+        Default: random ones, which grow with the features.
 
     References
     ----------
@@ -348,6 +350,7 @@ class ACOG(_SecondOrder):
     sigma: str = choice("new", "new", "old")
     weight_mode: str = choice("margin", "margin", "slope")
     sketch_size: int = integer(5, 1, 64)
+    sketch_every: int = integer(1, 1, 1000)
     sketch_on: str = choice("always", "always", "loss")
     seed: int = integer(0, 0, 2**32 - 1)
     directions: Any = None

@@ -2,13 +2,12 @@
 // (algorithm 4) over a sparse one. The sketch sees every row, the mean moves on rows with loss.
 #pragma once
 
+#include "../sketch/sketch.hpp"
 #include "../surrogate.hpp"
-#include "../sketch/dense.hpp"
-#include "../sketch/sparse.hpp"
 
 namespace lopsided {
 
-template <class Sketch>
+template <class Form>
 struct Sacog {
   enum class SketchOn { always, loss };
 
@@ -16,7 +15,7 @@ struct Sacog {
   SketchOn sketch_on = SketchOn::always;
   bool weight_state = false;  // let the sketch see the weights
   Surrogate surrogate;
-  Sketch sketch;
+  Sketch<Form> sketch;
 
   double score(const RowLike auto& x) const { return sketch.score(x); }
 

@@ -31,6 +31,35 @@ class DenseSketch {
     if (step != 0) add(mean_, straight, x);
   }
 
+  // mean += step * Sigma x.
+  void move(const RowLike auto& x, double step) {
+    for (std::size_t i = 0; i < oja_.size(); ++i) {
+      const double taken = step * oja_.taken(i) * dot(rows_[i], x);
+      for (std::size_t j = 0; j < mean_.size(); ++j) mean_[j] -= taken * rows_[i][j];
+    }
+    add(mean_, step, x);
+  }
+
+  // While features enter, V is kept as F Z: one pass over V for all of them.
+  void enter(const RowLike auto& x) {
+    fresh_.clear();
+    for (Index k = 0; k < x.size; ++k)
+      if (x.values[k] != 0 && !is_in(x.column(k))) fresh_.push_back(x.column(k));
+    if (fresh_.empty()) return;
+    std::sort(fresh_.begin(), fresh_.end());
+    for (const Index j : fresh_) {
+      oja_.enter(oja_.size(), static_cast<std::size_t>(j), turn_);
+      basis_.solve(oja_.size(), turn_.a, move_.data());
+      for (std::size_t i = 0; i < oja_.size(); ++i) rows_[i][j] = move_[i];
+      basis_.turn(oja_.size(), turn_);
+      if (basis_.worn(oja_.size())) multiply();
+    }
+    multiply();
+  }
+
+  void together(bool on) { oja_.together(on); }
+  std::size_t known() const { return mean_.size(); }
+
   Vector coefficients() const { return mean_; }
   std::size_t columns() const { return oja_.given(); }
   void start() {
@@ -59,23 +88,6 @@ class DenseSketch {
   bool is_in(std::size_t j) const {
     return rows_[0][j] != 0 || j < oja_.given() ||
            std::any_of(rows_.begin(), rows_.end(), [=](const Vector& v) { return v[j] != 0; });
-  }
-
-  // While features enter, V is kept as F Z: one pass over V for all of them.
-  void enter(const RowLike auto& x) {
-    fresh_.clear();
-    for (Index k = 0; k < x.size; ++k)
-      if (x.values[k] != 0 && !is_in(x.column(k))) fresh_.push_back(x.column(k));
-    if (fresh_.empty()) return;
-    std::sort(fresh_.begin(), fresh_.end());
-    for (const Index j : fresh_) {
-      oja_.enter(oja_.size(), static_cast<std::size_t>(j), turn_);
-      basis_.solve(oja_.size(), turn_.a, move_.data());
-      for (std::size_t i = 0; i < oja_.size(); ++i) rows_[i][j] = move_[i];
-      basis_.turn(oja_.size(), turn_);
-      if (basis_.worn(oja_.size())) multiply();
-    }
-    multiply();
   }
 
   // V = F V, F = I.

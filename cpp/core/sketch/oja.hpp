@@ -129,8 +129,29 @@ class Basis {
     return least < 1e-4;
   }
 
+  // F = F R.
+  void append(auto m, const RankOne& r) {
+    for (std::size_t i = 0; i < m; ++i) {
+      double* row = values.data() + i * m;
+      double tail = 0;
+      for (std::size_t j = i + 1; j-- > 0;) {
+        const double old = row[j];
+        row[j] = old / r.shrink[j] + r.lean[j] * r.shrink[j] * tail;
+        tail += old * r.a[j];
+      }
+    }
+  }
+
   std::vector<double> values;  // row after row
 };
+
+// State of a length that the options settle.
+void visit_fixed(auto&& visit, const char* name, std::vector<double>& values) {
+  const std::size_t size = values.size();
+  visit(name, values);
+  if (values.size() != size)
+    throw std::invalid_argument(std::string("state ") + name + " has the wrong length");
+}
 
 class Oja {
  public:
@@ -156,9 +177,22 @@ class Oja {
   // A row of this squared length whose V x is turn.a. Returns 1 / n.
   double see(auto m, double square, RankOne& turn) {
     const double rate = 1 / static_cast<double>(++rows_);
-    for (std::size_t i = 0; i < m; ++i) energy_[i] += turn.a[i] * turn.a[i];
     turn.prepare(m, rate * (2 + rate * square));
+    if (together_) [[unlikely]] {
+      double along[max_directions];
+      unsettled_.multiply(m, turn.a, along);
+      for (std::size_t i = 0; i < m; ++i) energy_[i] += along[i] * along[i];
+      unsettled_.append(m, turn);
+    } else {
+      for (std::size_t i = 0; i < m; ++i) energy_[i] += turn.a[i] * turn.a[i];
+    }
     return rate;
+  }
+
+  // Between true and false rows are seen together: see sketch.hpp.
+  void together(bool on) {
+    together_ = on;
+    unsettled_.resize(size());
   }
 
   // h: how much of a row along a direction Sigma takes away.
@@ -176,7 +210,7 @@ class Oja {
   void state(auto&& visit) {
     visit("sketch.rows", rows_);
     visit("sketch.entered", entered_);
-    visit("sketch.energy", energy_);
+    visit_fixed(visit, "sketch.energy", energy_);
   }
 
  private:
@@ -190,6 +224,8 @@ class Oja {
   std::vector<double> directions_;  // given ones, row after row
   Count rows_ = 0, entered_ = 0;
   std::vector<double> energy_ = std::vector<double>(5);
+  bool together_ = false;
+  Basis unsettled_;  // L
   std::vector<std::uint64_t> keys_;  // of each direction, for its random numbers
 };
 

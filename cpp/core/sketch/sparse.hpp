@@ -32,6 +32,24 @@ class SparseSketch {
     with_size(oja_.size(), [&](auto m) { learn(m, x, r, step); });
   }
 
+  // mean += step * Sigma x.
+  void move(const RowLike auto& x, double step) {
+    const std::size_t m = oja_.size();
+    double sums[max_width], taken[max_directions], move[max_width] = {step};
+    sum(m, x, sums);
+    basis_.multiply(m, sums + 1, taken);
+    for (std::size_t i = 0; i < m; ++i) taken[i] *= -step * oja_.taken(i);
+    basis_.add_transposed(m, taken, b_.data());
+    add(m, x, move);
+  }
+
+  void enter(const RowLike auto& x) {
+    double z[max_directions] = {};
+    enter(oja_.size(), x, z);
+  }
+  void together(bool on) { oja_.together(on); }
+  std::size_t known() const { return table_.size(); }
+
   Vector coefficients() const {
     Vector mean;
     mean.grow(table_.size());
@@ -50,8 +68,8 @@ class SparseSketch {
   }
   void state(auto&& visit) {
     oja_.state(visit);
-    visit("sketch.basis", basis_.values);
-    visit("sketch.b", b_);
+    visit_fixed(visit, "sketch.basis", basis_.values);
+    visit_fixed(visit, "sketch.b", b_);
     visit("sketch", table_);
   }
 
