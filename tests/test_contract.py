@@ -370,7 +370,7 @@ def test_structure_cannot_change_in_mid_stream(name):
         "hash_bits": 8,
     }
     if "covariance" in known:
-        changes["covariance"] = {"full": "diagonal", "diagonal": "full"}[known["covariance"]]
+        changes["covariance"] = "diagonal" if known["covariance"] == "full" else "full"
     for parameter, value in changes.items():
         model.set_params(**{parameter: value})
         with pytest.raises(ValueError, match=parameter):

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <string>
 
@@ -17,6 +18,7 @@ struct OptionsFrom final : OptionVisitor {
 
   void operator()(const char* name, double& value) override { take(name, value); }
   void operator()(const char* name, bool& value) override { take(name, value); }
+  void operator()(const char* name, std::vector<double>& values) override { take(name, values); }
   int choose(const char* name, std::initializer_list<const char*> choices, int now) override {
     std::string word;
     if (!take(name, word)) return now;
@@ -61,6 +63,7 @@ struct StateToDict final : StateVisitor {
     state[name] = to_numpy<std::uint32_t>(std::move(at), {n});
     state[(std::string(name) + ".values").c_str()] = to_numpy<double>(std::move(values), {n, t.width()});
   }
+  void operator()(const char* name, std::vector<double>& few) override { state[name] = few; }
   void operator()(const char* name, double& value) override { state[name] = value; }
   void operator()(const char* name, Count& value) override { state[name] = value; }
 };
@@ -84,6 +87,9 @@ struct StateFromDict final : StateVisitor {
         throw nb::value_error((std::string("state ") + name + " names a feature that cannot be").c_str());
       std::copy_n(values.data() + k * t.width(), t.width(), t[at.data()[k]]);
     }
+  }
+  void operator()(const char* name, std::vector<double>& few) override {
+    few = nb::cast<std::vector<double>>(find(name));
   }
   void operator()(const char* name, double& value) override { value = nb::cast<double>(find(name)); }
   void operator()(const char* name, Count& value) override { value = nb::cast<Count>(find(name)); }

@@ -7,6 +7,7 @@
 #include "linear/paum.hpp"
 #include "linear/perceptron.hpp"
 #include "linear/romma.hpp"
+#include "linear/sacog.hpp"
 #include "recommended.hpp"
 
 namespace lopsided {
@@ -34,6 +35,8 @@ constexpr Kind kinds[] = {
     {"arow-full", make<Arow<FullCovariance>>},
     {"acog-diagonal", make<Acog<DiagonalCovariance>>},
     {"acog-full", make<Acog<FullCovariance>>},
+    {"acog-dense-sketch", make<Sacog<DenseSketch>>},
+    {"acog-sketch", make<Sacog<SparseSketch>>},
     {"recommended", make<Recommended>},
 };
 

@@ -23,6 +23,7 @@ struct StateVisitor {
   virtual void operator()(const char* name, Vector& values) = 0;
   virtual void operator()(const char* name, Symmetric& values) = 0;
   virtual void operator()(const char* name, Table& values) = 0;
+  virtual void operator()(const char* name, std::vector<double>& few) = 0;  // of no feature
   virtual void operator()(const char* name, double& value) = 0;
   virtual void operator()(const char* name, Count& value) = 0;
 };
@@ -32,6 +33,7 @@ struct OptionVisitor {
   virtual ~OptionVisitor() = default;
   virtual void operator()(const char* name, double& value) = 0;
   virtual void operator()(const char* name, bool& value) = 0;
+  virtual void operator()(const char* name, std::vector<double>& values) = 0;
   virtual int choose(const char* name, std::initializer_list<const char*> choices, int now) = 0;
 
   template <class Choice>
@@ -121,6 +123,10 @@ class ModelOf final : public Model {
     prepare_.options(visit);
     cost_.options(visit);
     learner_.options(visit);
+    if constexpr (requires { learner_.start(); }) {  // some features may be known from the start
+      if (learner_.columns()) grow(static_cast<Index>(learner_.columns()) - prepare_.offset());
+      learner_.start();
+    }
   }
   void state(StateVisitor& visit) override {
     visit("rounds", rounds_);
@@ -137,7 +143,7 @@ class ModelOf final : public Model {
     if constexpr (requires { learner_.reserve(size); }) learner_.reserve(size);
     else
       learner_.state([&](const char*, auto& values) {
-        if constexpr (requires { values.reserve(size); }) values.reserve(size);
+        if constexpr (requires { values.grow(size); }) values.reserve(size);
       });
     features_ = features;
     prepare_.grow(features);

@@ -55,6 +55,7 @@ struct DenseRow {
   double square;
   double scale = 1;
 
+  Index column(Index k) const { return k; }
   double dot(const double* w) const {
     return scale * lanes::sum(size, [=, v = values](Index j) { return w[j] * v[j]; });
   }
@@ -83,6 +84,7 @@ struct SparseRow {
   double square;
   double scale = 1;
 
+  Index column(Index k) const { return indices[k]; }
   double dot(const double* w) const {
     return scale * lanes::quarters(size, [=, this](Index k) { return w[indices[k]] * values[k]; });
   }
@@ -106,6 +108,7 @@ concept RowLike = requires(const Row& x, double* w, double s) {
   { x.dot(w) } -> std::same_as<double>;
   { x.squared_norm() } -> std::same_as<double>;
   x.add_to(w, s);
+  { x.column(Index{}) } -> std::same_as<Index>;
   x.for_each([](Index, double) {});
   { x.sum([](Index, double v) { return v; }) } -> std::same_as<double>;
 };

@@ -12,10 +12,12 @@ namespace {
 
 constexpr const char* kinds[] = {"perceptron",    "romma",     "passive-aggressive",
                                  "paum",          "cog",       "cost-sensitive-passive-aggressive",
-                                 "arow-diagonal", "arow-full", "acog-diagonal", "acog-full"};
+                                 "arow-diagonal", "arow-full", "acog-diagonal", "acog-full",
+                                 "acog-dense-sketch", "acog-sketch"};
 
 struct SetScaling final : OptionVisitor {
   void operator()(const char*, double&) override {}
+  void operator()(const char*, std::vector<double>&) override {}
   void operator()(const char* name, bool& value) override {
     const std::string option = name;
     if (option == "standard" || option == "centred" || option == "intercept") value = true;
@@ -39,6 +41,9 @@ struct Flatten final : StateVisitor {
       all.push_back(static_cast<double>(j));
       all.insert(all.end(), row, row + t.width());
     });
+  }
+  void operator()(const char*, std::vector<double>& few) override {
+    all.insert(all.end(), few.begin(), few.end());
   }
   void operator()(const char*, double& v) override { all.push_back(v); }
   void operator()(const char*, Count& v) override { all.push_back(static_cast<double>(v)); }

@@ -31,6 +31,13 @@ def is_number(value: Any) -> bool:
         return False
 
 
+def same(a: Any, b: Any) -> bool:
+    """Say whether two values of a parameter are equal; they may be arrays."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return a is b or bool(a == b)
+
+
 def positive(default: float | None, *, optional: bool = False) -> Any:
     """Return a parameter that must be a number above 0 (or None)."""
     wanted = "a positive number" + (" or None" if optional else "")
@@ -138,6 +145,6 @@ class Parameterised:
         changed = (
             f"{name}={value!r}"
             for name, value in self.get_params().items()
-            if value is not defaults[name] and value != defaults[name]
+            if not same(value, defaults[name])
         )
         return f"{type(self).__name__}({', '.join(changed)})"

@@ -25,7 +25,7 @@ from ._data import (
     is_events,
 )
 from ._labels import Labels, as_labels
-from ._parameters import Parameterised, check_parameters, choice, integer, is_number, switch
+from ._parameters import Parameterised, check_parameters, choice, integer, is_number, same, switch
 from ._sklearn import binary_classifier_tags, not_fitted
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _SCALINGS = ("auto", "none", "unit", "standard", "standard+unit")
-_FIXED = ("scaling", "intercept", "positive", "hash_bits")  # once a model has learned
 
 
 def _used(
@@ -90,6 +89,8 @@ class OnlineClassifier(Parameterised):
     hash_bits: int | None = integer(None, 1, 28, optional=True)
 
     _core_name: ClassVar[str]  # of the learner in the core
+    # Parameters that cannot change once a model has learned.
+    _fixed: ClassVar[tuple[str, ...]] = ("scaling", "intercept", "positive", "hash_bits")
     _model: _core.Model | None = dataclasses.field(init=False, default=None)
     # The model after a parameter has changed and before the model knows.
     _parked: _core.Model | None = dataclasses.field(init=False, default=None)
@@ -352,7 +353,8 @@ class OnlineClassifier(Parameterised):
             return
         old, before = self._parked, self._made_with
         model, made_with = self._make(self._labels, before["scaling"])
-        changed = [n for n in _FIXED if made_with["parameters"][n] != before["parameters"][n]]
+        now, then = made_with["parameters"], before["parameters"]
+        changed = [name for name in self._fixed if not same(now[name], then[name])]
         if made_with["kind"] != before["kind"]:
             changed.append("covariance")
         if changed:
@@ -413,6 +415,11 @@ class OnlineClassifier(Parameterised):
             batch = self._batch(_used(X, weights, visit), model)
         if begun:
             check_columns(type(self).__name__, model, batch, learning=True)
+        elif batch.rows.columns < model.features and not batch.open:
+            raise ValueError(
+                f"X has {batch.rows.columns} features, but the directions given are those of "
+                f"{model.features} features"
+            )
         with explained(batch.names):
             result = model.learn(batch.rows, codes, weights, visit, rho, every, scores)
         result["labels"], result["weights"] = codes, weights

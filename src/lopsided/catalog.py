@@ -57,6 +57,8 @@ class Entry:
 
 _CSOGD = "Wang, Zhao & Hoi 2012 (Cost-Sensitive Online Classification), algorithm 1"
 _ACOG = "Zhao et al. 2018 (Adaptive Cost-Sensitive Online Classification), algorithm 1"
+_SACOG = "Zhao et al. 2018 (Adaptive Cost-Sensitive Online Classification), algorithm 2"
+_SSACOG = "Zhao et al. 2018 (Adaptive Cost-Sensitive Online Classification), algorithm 4"
 _PA = "Crammer et al. 2006, section 3"
 _ROMMA = "Li & Long 1999"
 _AROW = "Crammer, Kulesza & Dredze 2009"
@@ -149,6 +151,21 @@ CATALOG: tuple[Entry, ...] = (
             {"learning_rate": _TENS},
         )
         for covariance, tail, what in (("full", "", "full"), ("diagonal", "-diag", "diagonal"))
+        for loss, rate, where in (("I", 1.0, "margin"), ("II", 0.1, "slope"))
+    ),
+    *(
+        Entry(
+            f"{name}-{loss}",
+            "linear:ACOG",
+            {"loss": loss, "learning_rate": rate, "covariance": covariance},
+            f"cost-sensitive with a sketched second-order memory{tail}, cost in the {where}",
+            paper,
+            {"learning_rate": _TENS},
+        )
+        for name, covariance, tail, paper in (
+            ("SACOG", "dense-sketch", "", _SACOG),
+            ("SSACOG", "sketch", " for sparse rows", _SSACOG),
+        )
         for loss, rate, where in (("I", 1.0, "margin"), ("II", 0.1, "slope"))
     ),
 )

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._parameters import choice, number, positive, switch
+from . import _core
+from ._parameters import choice, integer, number, positive, same, switch
+from ._sketch import check_directions, sketched_directions
 from .base import OnlineClassifier
 from .costs import CostSensitiveClassifier
 
 _learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+_SKETCH_SHAPE = ("sketch_size", "sketch_every", "seed", "directions")
 
 
 @_learner
@@ -300,20 +303,35 @@ class ACOG(_SecondOrder):
         gamma: larger means Sigma shrinks more slowly.
     loss : {"I", "II"}
         Where the cost of the class enters the hinge loss: in its margin (I) or its slope (II).
-    covariance : {"diagonal", "full"}
-        How much of Sigma is kept.
+    covariance : {"diagonal", "full", "sketch", "dense-sketch"}
+        How much of Sigma is kept: its diagonal, all of it, or, as a sketch, its strongest
+        directions. A row costs O(features ** 2) with all of it; with a sketch O(sketch_size) for
+        each value that is not 0 ("sketch") or for every feature there is ("dense-sketch", the same
+        numbers by another road).
     diag_rule : {"coordinate", "shared"}
         With a diagonal: shrink each variance by its own share, or as the full step would.
     sigma : {"new", "old"}
-        Whether the mean moves along Sigma after or before it has seen the row.
+        Whether the mean moves along Sigma after or before it has seen the row; with a sketch after.
     weight_mode : {"margin", "slope"}
         With loss I: whether an event's weight multiplies its margin or its step.
     weight_state : bool
         Let Sigma see an event's weight.
+    sketch_size : int
+        How many directions a sketch keeps, 1 to 64.
+    sketch_every : int
+        Let rows wait and show a sketch so many at a time. It saves no time.
+    sketch_on : {"always", "loss"}
+        Whether a sketch sees every row or only those the mean moves on.
+    seed : int
+        Of the random numbers with which features enter a sketch.
+    directions : array of shape (sketch_size, features), optional
+        Orthonormal rows for a sketch to start from; an intercept has its own column in front.
+        Default: random ones, which grow with the features.
 
     References
     ----------
-    Zhao et al., "Adaptive cost-sensitive online classification" (2018), algorithm 1.
+    Zhao et al., "Adaptive cost-sensitive online classification" (2018), algorithm 1; with a sketch
+    algorithms 2 and 4.
 
     Examples
     --------
@@ -325,23 +343,72 @@ class ACOG(_SecondOrder):
     """
 
     class_weight: Any = "balanced"
+    covariance: str = choice("diagonal", "diagonal", "full", "sketch", "dense-sketch")
     learning_rate: float = positive(0.1)
     loss: str = choice("II", "I", "II")
     diag_rule: str = choice("coordinate", "coordinate", "shared")
     sigma: str = choice("new", "new", "old")
     weight_mode: str = choice("margin", "margin", "slope")
+    sketch_size: int = integer(5, 1, 64)
+    sketch_every: int = integer(1, 1, 1000)
+    sketch_on: str = choice("always", "always", "loss")
+    seed: int = integer(0, 0, 2**32 - 1)
+    directions: Any = None
 
     _core_name = "acog"
+    _fixed = (*_SecondOrder._fixed, *_SKETCH_SHAPE)
+
+    @property
+    def covariance_(self) -> NDArray[np.float64]:
+        """Sigma as a matrix, or its diagonal; an intercept's own entries come first."""
+        if not self._made_with or "sketch" not in self._made_with["kind"]:
+            return super().covariance_
+        energy = self.eigenvalues_
+        return np.asarray(1 - (energy / (1 + energy)) @ self.directions_**2)
+
+    @property
+    def directions_(self) -> NDArray[np.float64]:
+        """The directions of a sketch, one a row; an intercept's own column comes first."""
+        model = self._sketched("directions_")
+        return sketched_directions(model.state(), len(model.coefficients()))
+
+    @property
+    def eigenvalues_(self) -> NDArray[np.float64]:
+        """The sum of x x' / gamma along each direction of a sketch, as Oja's rule estimates it."""
+        return np.array(self._sketched("eigenvalues_").state()["sketch.energy"])
+
+    def _sketched(self, name: str) -> _core.Model:
+        model = self._attribute(name)
+        if "sketch" not in self._made_with["kind"]:
+            raise AttributeError(f"{name}: only a model with a sketch has it")
+        return model
 
     def _check(self) -> None:
         super()._check()
         _check_weight_mode(self.loss, self.weight_mode)
-        if self.covariance == "full" and self.diag_rule != "coordinate":
-            raise ValueError("diag_rule has an effect only with covariance='diagonal'")
+        idle = {
+            "diag_rule": (self.covariance == "diagonal", "covariance='diagonal'"),
+            "sigma": (self.covariance in ("diagonal", "full"), "covariance='diagonal' or 'full'"),
+        }
+        idle |= dict.fromkeys(
+            (*_SKETCH_SHAPE, "sketch_on"), ("sketch" in self.covariance, "covariance='sketch'")
+        )
+        for name, (used, where) in idle.items():
+            if not used and not same(getattr(self, name), getattr(type(self), name)):
+                raise ValueError(f"{name} has an effect only with {where}")
+        if self.directions is not None:
+            check_directions(self.directions, self.sketch_size)
 
     def _own_options(self) -> dict[str, Any]:
         own = super()._own_options()
-        if self.covariance == "full":
+        if "sketch" not in self.covariance:
+            for name in (*_SKETCH_SHAPE, "sketch_on"):
+                own.pop(name, None)
+        else:
+            del own["sigma"]
+            if self.directions is not None:
+                own["directions"] = np.ravel(self.directions).tolist()
+        if self.covariance != "diagonal":
             del own["diag_rule"]
         return own
 

@@ -255,6 +255,8 @@ def _pack(value: Any) -> Any:
     """Return JSON for plain values; floats keep all their bits, dict keys their types."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, float):
         return {"float": value.hex()}
     if isinstance(value, bytes):

@@ -1,0 +1,232 @@
+// What both forms of Oja's sketch share (Zhao et al. 2018, algorithms 3, 5 and 6).
+//
+// The sketch keeps m orthonormal directions V, their energies e, and stands for the covariance
+// Sigma = I - V' diag(h) V, h = e / (1 + e). A row x, divided by the root of gamma, turns it:
+//
+//   n += 1,   a = V x,   e += a * a,   V = orth(V + a x' / n)
+//
+// (e is n lambda of the paper). orth is Gram-Schmidt over rows in row order. The Gram matrix before
+// it is I + c a a' = R R', c = 2 / n + |x|^2 / n^2, R lower triangular, so that the new V is
+// R^-1 (V + a x' / n): see RankOne.
+//
+// Where the directions begin. V starts as the identity on m coordinates that no row ever touches. A
+// feature enters when it first has a value other than 0 in a row given to the sketch, before that
+// row is used, features of one row in the order of their indices. Its column of V becomes u,
+//
+//   u_i = sqrt(3) r(seed, i, j) / sqrt(k + m),   i = 0 ... m - 1,
+//
+// j the feature (an intercept is 0 and moves the others up by 1), k the features that are in. Then V
+// is made orthonormal again: V = R^-1 V, R R' = I + u u'. r is uniform in (-1, 1): with S the
+// function splitmix64 and T the upper 52 bits of S(S(S(seed) + i) + j),
+//
+//   r = (T + 1/2) 2^-51 - 1.
+//
+// Directions that are given, m rows of d columns, have all d features in from the start, k starts at
+// d, and a later feature has k instead of k + m.
+#pragma once
+
+#include <type_traits>
+
+#include "../base.hpp"
+
+namespace lopsided {
+
+inline std::uint64_t splitmix64(std::uint64_t z) {
+  z += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+inline constexpr std::size_t max_directions = 64;
+
+// Calls with the number of directions; the usual number is a constant, so that loops unroll.
+template <class Call>
+[[gnu::always_inline]] inline auto with_size(std::size_t m, Call call) {
+  if (m == 5) return call(std::integral_constant<std::size_t, 5>());
+  return call(m);
+}
+
+// R^-1 for R R' = I + c a a'. With t_i = 1 + c (a_1^2 + ... + a_i^2),
+//
+//   (R^-1 M)_i = sqrt(t_{i-1} / t_i) (M_i - c a_i / t_{i-1} (a_1 M_1 + ... + a_{i-1} M_{i-1})).
+//
+// Nothing large cancels, however large c a a' is.
+struct RankOne {
+  double a[max_directions];       // set by the caller
+  double shrink[max_directions];  // sqrt(t_{i-1} / t_i)
+  double lean[max_directions];    // c a_i / t_{i-1}
+  double turned[max_directions];  // R^-1 a
+  double size;                    // the last t
+
+  void prepare(auto m, double c) {
+    size = 1;
+    for (std::size_t i = 0; i < m; ++i) {
+      const double before = size, scaled = a[i] / before;
+      size += c * a[i] * a[i];
+      shrink[i] = std::sqrt(before / size);
+      lean[i] = c * scaled;
+      turned[i] = shrink[i] * scaled;
+    }
+  }
+};
+
+// A lower triangular matrix F: the directions are F Z.
+class Basis {
+ public:
+  void resize(std::size_t m) {
+    values.resize(m * m);
+    reset(m);
+  }
+  void reset(std::size_t m) {
+    std::fill(values.begin(), values.end(), 0.0);
+    for (std::size_t i = 0; i < m; ++i) values[i * m + i] = 1;
+  }
+
+  // F = R^-1 F.
+  void turn(auto m, const RankOne& r) {
+    double sum[max_directions];
+    double* f = values.data();
+    for (std::size_t i = 0; i < m; ++i) {
+      sum[i] = 0;
+      for (std::size_t k = 0; k <= i; ++k) {
+        const double old = f[i * m + k];
+        f[i * m + k] = r.shrink[i] * (old - r.lean[i] * sum[k]);
+        sum[k] += r.a[i] * old;
+      }
+    }
+  }
+
+  // out = F z. May be done in place.
+  void multiply(auto m, const double* z, double* out) const {
+    const double* f = values.data();
+    for (std::size_t i = m; i-- > 0;) {
+      double sum = 0;
+      for (std::size_t k = 0; k <= i; ++k) sum += f[i * m + k] * z[k];
+      out[i] = sum;
+    }
+  }
+  // b += F' q.
+  void add_transposed(auto m, const double* q, double* b) const {
+    const double* f = values.data();
+    for (std::size_t i = 0; i < m; ++i)
+      for (std::size_t k = 0; k <= i; ++k) b[k] += q[i] * f[i * m + k];
+  }
+  // out = F^-1 u.
+  void solve(auto m, const double* u, double* out) const {
+    const double* f = values.data();
+    for (std::size_t i = 0; i < m; ++i) {
+      double left = u[i];
+      for (std::size_t k = 0; k < i; ++k) left -= f[i * m + k] * out[k];
+      out[i] = left / f[i * m + i];
+    }
+  }
+
+  // Too far from the identity for exact work: Z should become F Z.
+  bool worn(auto m) const {
+    double least = 1;
+    for (std::size_t i = 0; i < m; ++i) least = std::min(least, values[i * m + i]);
+    return least < 1e-4;
+  }
+
+  // F = F R.
+  void append(auto m, const RankOne& r) {
+    for (std::size_t i = 0; i < m; ++i) {
+      double* row = values.data() + i * m;
+      double tail = 0;
+      for (std::size_t j = i + 1; j-- > 0;) {
+        const double old = row[j];
+        row[j] = old / r.shrink[j] + r.lean[j] * r.shrink[j] * tail;
+        tail += old * r.a[j];
+      }
+    }
+  }
+
+  std::vector<double> values;  // row after row
+};
+
+// State of a length that the options settle.
+void visit_fixed(auto&& visit, const char* name, std::vector<double>& values) {
+  const std::size_t size = values.size();
+  visit(name, values);
+  if (values.size() != size)
+    throw std::invalid_argument(std::string("state ") + name + " has the wrong length");
+}
+
+class Oja {
+ public:
+  Oja() { make_keys(); }
+
+  std::size_t size() const { return energy_.size(); }
+  // How many features given directions have; 0 when none are given.
+  std::size_t given() const { return directions_.size() / size(); }
+  double given(std::size_t i, std::size_t j) const { return directions_[i * given() + j]; }
+
+  // The column of a feature that enters, as `a` of the turn that makes V orthonormal again.
+  void enter(auto m, std::size_t feature, RankOne& turn) {
+    const double k = static_cast<double>(entered_) + (directions_.empty() ? static_cast<double>(m) : 0.0);
+    const double scale = std::sqrt(3.0) / std::sqrt(k);
+    for (std::size_t i = 0; i < m; ++i) {
+      const double top = static_cast<double>(splitmix64(keys_[i] + feature) >> 12);
+      turn.a[i] = scale * ((top + 0.5) * 0x1p-51 - 1);
+    }
+    turn.prepare(m, 1);
+    ++entered_;
+  }
+
+  // A row of this squared length whose V x is turn.a. Returns 1 / n.
+  double see(auto m, double square, RankOne& turn) {
+    const double rate = 1 / static_cast<double>(++rows_);
+    turn.prepare(m, rate * (2 + rate * square));
+    if (together_) [[unlikely]] {
+      double along[max_directions];
+      unsettled_.multiply(m, turn.a, along);
+      for (std::size_t i = 0; i < m; ++i) energy_[i] += along[i] * along[i];
+      unsettled_.append(m, turn);
+    } else {
+      for (std::size_t i = 0; i < m; ++i) energy_[i] += turn.a[i] * turn.a[i];
+    }
+    return rate;
+  }
+
+  // Between true and false rows are seen together: see sketch.hpp.
+  void together(bool on) {
+    together_ = on;
+    unsettled_.resize(size());
+  }
+
+  // h: how much of a row along a direction Sigma takes away.
+  double taken(std::size_t i) const { return energy_[i] / (1 + energy_[i]); }
+
+  void options(auto&& visit) {
+    double m = static_cast<double>(size());
+    visit("sketch_size", m);
+    visit("seed", seed_);
+    visit("directions", directions_);
+    energy_.assign(static_cast<std::size_t>(m), 0.0);
+    entered_ = given();
+    make_keys();
+  }
+  void state(auto&& visit) {
+    visit("sketch.rows", rows_);
+    visit("sketch.entered", entered_);
+    visit_fixed(visit, "sketch.energy", energy_);
+  }
+
+ private:
+  void make_keys() {
+    keys_.resize(size());
+    const std::uint64_t seed = splitmix64(static_cast<std::uint64_t>(seed_));
+    for (std::size_t i = 0; i < size(); ++i) keys_[i] = splitmix64(seed + i);
+  }
+
+  double seed_ = 0;
+  std::vector<double> directions_;  // given ones, row after row
+  Count rows_ = 0, entered_ = 0;
+  std::vector<double> energy_ = std::vector<double>(5);
+  bool together_ = false;
+  Basis unsettled_;  // L
+  std::vector<std::uint64_t> keys_;  // of each direction, for its random numbers
+};
+
+}  // namespace lopsided

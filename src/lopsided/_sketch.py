@@ -1,0 +1,36 @@
+"""The directions of a sketch: those a user gives and those a model has found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def check_directions(directions: Any, size: int) -> None:
+    """Raise unless these are `size` orthonormal rows."""
+    try:
+        rows = np.asarray(directions, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("directions must be an array of numbers, one direction a row") from None
+    if rows.ndim != 2 or len(rows) != size:
+        raise ValueError(
+            f"directions has shape {rows.shape}; it must have sketch_size={size} rows and a column "
+            "for each feature"
+        )
+    if not np.allclose(rows @ rows.T, np.eye(size), rtol=0, atol=1e-9):
+        raise ValueError(
+            "the rows of directions are not orthonormal: for example np.linalg.qr(rows.T)[0].T is"
+        )
+
+
+def sketched_directions(state: dict[str, Any], columns: int) -> NDArray[np.float64]:
+    """Return the directions in the state of a model, one a row."""
+    size = len(state["sketch.energy"])
+    if "sketch.basis" not in state:
+        return np.stack([state[f"sketch.direction.{i}"] for i in range(size)])
+    basis = np.reshape(state["sketch.basis"], (size, size))
+    out = np.zeros((size, columns))
+    out[:, state["sketch"]] = basis @ state["sketch.values"][:, 1 : 1 + size].T
+    return out
