@@ -8,6 +8,9 @@
 #include "linear/perceptron.hpp"
 #include "linear/romma.hpp"
 #include "recommended.hpp"
+#include "sparse/dual.hpp"
+#include "sparse/ssol.hpp"
+#include "sparse/truncated.hpp"
 
 namespace lopsided {
 
@@ -35,6 +38,12 @@ constexpr Kind kinds[] = {
     {"acog-diagonal", make<Acog<DiagonalCovariance>>},
     {"acog-full", make<Acog<FullCovariance>>},
     {"recommended", make<Recommended>},
+    {"truncated-gradient", make<SparseLearner<TruncatedGradient>>},
+    {"adaptive-fobos", make<SparseLearner<AdaptiveFobos>>},
+    {"dual-averaging", make<SparseLearner<DualAveraging>>},
+    {"adaptive-rda", make<SparseLearner<AdaptiveRda>>},
+    {"ssol-diagonal", make<SparseLearner<SsolDiagonal>>},
+    {"ssol-full", make<SsolFull>},
 };
 
 }  // namespace

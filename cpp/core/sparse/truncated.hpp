@@ -1,0 +1,98 @@
+// Truncated gradient (Langford et al. 2009), FOBOS (Duchi & Singer 2009; it is period 1 and no
+// ceiling) and its adaptive form (Duchi, Hazan & Singer 2011): a gradient step, then every weight is
+// shrunk.
+//
+// Shrinks add up, so a feature notes the shrinks of all rounds when it was last written and owes the
+// difference. A weight of 0 owes nothing and notes nothing.
+#pragma once
+
+#include "learner.hpp"
+
+namespace lopsided {
+
+struct TruncatedGradient {
+  enum class Schedule { constant, sqrt };
+  static constexpr std::size_t width = 2;  // weight, shrinks when it was written
+  static constexpr bool takes_in = false;
+
+  double learning_rate = 0.1, l1 = 0;
+  double period = 1;                                          // rounds between truncations
+  double ceiling = std::numeric_limits<double>::infinity();  // larger weights are left alone
+  Schedule schedule = Schedule::constant;
+  double shrinks = 0, due = 0;  // of all rounds; of those up to the last truncation
+
+  auto weights(Count) const {
+    return [due = due, ceiling = ceiling](const double* row) {
+      return std::abs(row[0]) > ceiling ? row[0] : soft(row[0], due - row[1]);
+    };
+  }
+
+  void step(const RowLike auto& x, Table& table, double slope, Count seen) {
+    const double move = rate(seen + 1) * slope;
+    const auto w = weights(seen);
+    x.for_each([&, due = due](Index j, double v) {
+      double* row = table[static_cast<std::size_t>(j)];
+      row[0] = w(row) + move * v;
+      row[1] = row[0] == 0 ? 0 : due;
+    });
+  }
+
+  void pass(Count round) {
+    shrinks += rate(round) * l1;
+    if (round % static_cast<Count>(period) == 0) due = shrinks;
+  }
+
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate);
+    visit("l1", l1);
+    visit("period", period);
+    visit("ceiling", ceiling);
+    visit("schedule", schedule, {"constant", "sqrt"});
+  }
+  void state(auto&& visit) {
+    visit("shrinks", shrinks);
+    visit("due", due);
+  }
+
+ private:
+  double rate(Count round) const {
+    return schedule == Schedule::constant ? learning_rate
+                                          : learning_rate / std::sqrt(static_cast<double>(round));
+  }
+};
+
+struct AdaptiveFobos {
+  static constexpr std::size_t width = 3;  // weight, shrinks when it was written, sum of g^2
+  static constexpr bool takes_in = false;
+
+  double learning_rate = 1, l1 = 0, delta = 10;
+  double shrinks = 0;
+
+  auto weights(Count) const {
+    return [due = shrinks, delta = delta](const double* row) {
+      return soft(row[0], (due - row[1]) / (delta + std::sqrt(row[2])));
+    };
+  }
+
+  void step(const RowLike auto& x, Table& table, double slope, Count seen) {
+    const auto w = weights(seen);
+    x.for_each([&, due = shrinks, delta = delta, eta = learning_rate](Index j, double v) {
+      double* row = table[static_cast<std::size_t>(j)];
+      const double before = w(row), g = slope * v;
+      row[2] += g * g;
+      row[0] = before + eta * g / (delta + std::sqrt(row[2]));
+      row[1] = row[0] == 0 ? 0 : due;
+    });
+  }
+
+  void pass(Count) { shrinks += learning_rate * l1; }
+
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate);
+    visit("l1", l1);
+    visit("delta", delta);
+  }
+  void state(auto&& visit) { visit("shrinks", shrinks); }
+};
+
+}  // namespace lopsided
