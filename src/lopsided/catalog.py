@@ -182,7 +182,7 @@ CATALOG: tuple[Entry, ...] = (
     Entry(
         "RDA",
         "sparse:DualAveraging",
-        {"l1_schedule": "rda", "beta": "sqrt", "l1": 1e-4},
+        {"l1_schedule": "rda", "beta": "sqrt"},
         "sparse baseline by dual averaging",
         "Xiao 2010",
         _SPARSE,

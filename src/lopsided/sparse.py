@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._parameters import choice, integer, number, positive, switch
+from ._parameters import choice, fraction, integer, number, positive, switch
 from .costs import CostSensitiveClassifier
 
 _learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+_DEFAULT_L1 = {"constant": 0.1, "rda": 1e-4, "inverse": 1.0}  # by l1_schedule
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -81,13 +82,20 @@ class SparseClassifier(CostSensitiveClassifier):
 
     Parameters
     ----------
-    l1 : float
-        How strongly weights are drawn to zero.
+    l1 : float, optional
+        How strongly weights are drawn to zero; None is a small default of the learner's own.
+    target_sparsity : float, optional
+        Instead of `l1`: the share of features that shall have no weight. After every round the
+        shrink is chosen so that at most the rest of the features met so far have one. Dual
+        averaging shrinks by the size of the first weight that is to go, which may fall again;
+        truncation raises the sum of its shrinks until enough weights have ended. Features up to
+        the last one met count; weights of the same size go together.
     clip : float
         In the finished model weights smaller than this are zero. Learning does not see it.
     """
 
-    l1: float = number(0.0, low=0)
+    l1: float | None = number(None, low=0, optional=True)
+    target_sparsity: float | None = fraction(None, optional=True)
     clip: float = number(0.0, low=0)
 
     @property
@@ -118,6 +126,20 @@ class SparseClassifier(CostSensitiveClassifier):
         """The share of features without a weight."""
         weights = self.coef_
         return 1 - weights.nnz / weights.size
+
+    def _check(self) -> None:
+        super()._check()
+        if self.target_sparsity is not None and self.l1 is not None:
+            raise ValueError("target_sparsity chooses l1: give one of the two")
+
+    def _own_options(self) -> dict[str, Any]:
+        own = super()._own_options()
+        if "target_sparsity" not in own:
+            own.setdefault("l1", self._default_l1())
+        return own
+
+    def _default_l1(self) -> float:
+        return 1e-4
 
     def named_coef(self) -> dict[str, float]:
         """Return the weights other than zero by the names of their features, strongest first."""
@@ -160,7 +182,6 @@ class TruncatedGradient(SparseClassifier):
     """
 
     learning_rate: float = positive(0.1)
-    l1: float = number(1e-4, low=0)
     period: int = integer(1, 1, 10**9)
     ceiling: float | None = positive(None, optional=True)
     schedule: str = choice("constant", "constant", "sqrt")
@@ -195,7 +216,6 @@ class AdaFOBOS(SparseClassifier):
     """
 
     learning_rate: float = positive(1.0)
-    l1: float = number(1e-4, low=0)
     delta: float = positive(10.0)
 
     _core_name = "adaptive-fobos"
@@ -230,11 +250,15 @@ class AdaRDA(SparseClassifier):
     """
 
     learning_rate: float = positive(1.0)
-    l1: float = number(1e-4, low=0)
     delta: float = positive(10.0)
     offset: int = integer(0, 0, 1)
 
     _core_name = "adaptive-rda"
+
+    def _check(self) -> None:
+        super()._check()
+        if self.target_sparsity is not None and self.offset:
+            raise ValueError("target_sparsity chooses the shrink: offset has no effect")
 
     def _own_options(self) -> dict[str, Any]:
         own = super()._own_options()
@@ -277,7 +301,6 @@ class DualAveraging(SparseClassifier):
     """
 
     learning_rate: float = positive(1.0)
-    l1: float = number(0.1, low=0)
     l1_schedule: str = choice("constant", "constant", "rda", "inverse")
     beta: str = choice("constant", "constant", "sqrt", "linear")
     enhancement: float = number(0.0, low=0)
@@ -288,6 +311,14 @@ class DualAveraging(SparseClassifier):
         super()._check()
         if self.l1_schedule != "rda" and (self.beta != "constant" or self.enhancement != 0):
             raise ValueError("beta and enhancement are only for l1_schedule='rda'")
+        if self.target_sparsity is not None:
+            if self.enhancement != 0:
+                raise ValueError("target_sparsity chooses the shrink: enhancement has no effect")
+            if self.beta == "constant":
+                _check_no_schedule(self.l1_schedule, "constant")
+
+    def _default_l1(self) -> float:
+        return _DEFAULT_L1[self.l1_schedule]
 
 
 @_learner
@@ -329,7 +360,6 @@ class SSOL(SparseClassifier):
     """
 
     learning_rate: float = positive(1.0)
-    l1: float = number(1.0, low=0)
     l1_schedule: str = choice("inverse", "constant", "rda", "inverse")
     regularization: float = positive(1.0)
     covariance: str = choice("diagonal", "diagonal", "full")
@@ -345,13 +375,19 @@ class SSOL(SparseClassifier):
         if self._made_with["kind"].endswith("full"):
             return np.asarray(state["covariance"])
         diagonal = np.ones(self.n_features_in_ + self._made_with["options"]["intercept"])
-        diagonal[state["features"]] = 1 / (1 + np.asarray(state["features.values"])[:, 1])
+        kept = np.asarray(state["features.values"])[:, 1]
+        diagonal[state["features"]] = np.where(kept == 0, 1, kept)
         return diagonal
 
     def _check(self) -> None:
         super()._check()
         if self.covariance == "full" and self.diag_rule != "shared":
             raise ValueError("diag_rule has an effect only with covariance='diagonal'")
+        if self.target_sparsity is not None:
+            _check_no_schedule(self.l1_schedule, "inverse")
+
+    def _default_l1(self) -> float:
+        return _DEFAULT_L1[self.l1_schedule]
 
     def _kind(self) -> str:
         return f"{self._core_name}-{self.covariance}"
@@ -362,3 +398,8 @@ class SSOL(SparseClassifier):
         if self.covariance == "full":
             del own["diag_rule"]
         return own
+
+
+def _check_no_schedule(given: str, default: str) -> None:
+    if given != default:
+        raise ValueError("target_sparsity chooses the shrink: l1_schedule has no effect")

@@ -2,19 +2,20 @@
 //
 // The weight of a feature is a function of its numbers and of what all features share (the round, the
 // shrinks so far), so a step touches only the features of its row. A rule gives
-//   weights(seen)     that function after `seen` rounds
-//   step(...)         what a step does to the numbers of the row's features
-//   pass(...)         what every round does to what is shared
+//   weights(...)  that function after a number of rounds
+//   step(...)     what a step does to the numbers of one feature
+//   pass(...)     what every round does to what is shared
+//   level(row)    what decides whether the weight is zero
 // and, if it takes a row in before it scores it, meeting(x, ...), the function with x taken in.
 #pragma once
 
 #include "../row.hpp"
-#include "../table.hpp"
+#include "target.hpp"
 
 namespace lopsided {
 
 // v moved towards 0 by a, and no further.
-inline double soft(double v, double a) { return std::copysign(std::max(std::abs(v) - a, 0.0), v); }
+inline double soft(double v, double a) { return v - std::min(std::max(v, -a), a); }
 
 // The hinge: how often y x is added, with the costs of class and event.
 inline double hinge_slope(double score, const Target& t) {
@@ -25,34 +26,43 @@ template <class Rule>
 struct SparseLearner {
   Rule rule;
   double clip = 0;  // of the finished model: weights below it count as 0
+  TargetSparsity target;
   Table table{Rule::width};
   Count seen = 0;  // rounds
 
   // What the model would say now.
   double score(const RowLike auto& x) const {
     if constexpr (Rule::takes_in)
-      if (rule.transductive) return sum(x, rule.meeting(x, table, seen));
-    const auto w = rule.weights(seen);
+      if (rule.transductive) return meet(x);
+    const auto w = rule.weights(seen, target);
     if (clip == 0) return sum(x, w);
     return sum(x, [=, c = clip](const double* row) { return clipped(w(row), c); });
   }
 
   // What it says in a round, before it knows the label.
   double meet(const RowLike auto& x) const {
-    if constexpr (Rule::takes_in) return sum(x, rule.meeting(x, table, seen));
-    else return sum(x, rule.weights(seen));
+    if constexpr (Rule::takes_in) return sum(x, rule.meeting(x, table, seen, target));
+    else return sum(x, rule.weights(seen, target));
   }
 
   bool learn(const RowLike auto& x, const Target& t, double score) {
     const double slope = hinge_slope(score, t);
-    if (slope != 0 || Rule::takes_in) rule.step(x, table, slope * t.y, seen);
-    rule.pass(++seen);
+    const bool steps = slope != 0 || Rule::takes_in;
+    if (target.on()) {
+      catch_up();
+      if (steps) step_to_target(x, slope * t.y);
+      rule.pass(++seen);
+      aim();
+    } else {
+      if (steps) rule.step(x, table, slope * t.y, seen, [](auto&&...) {}, [](auto&&...) {});
+      rule.pass(++seen);
+    }
     return slope != 0;
   }
 
   // Every weight other than 0, features in order.
   void nonzeros(auto&& visit) const {
-    const auto w = rule.weights(seen);
+    const auto w = rule.weights(seen, target);
     table.for_each([&](std::size_t j, const double* row) {
       const double weight = clipped(w(row), clip);
       if (weight != 0) visit(j, weight);
@@ -61,15 +71,50 @@ struct SparseLearner {
 
   void options(auto&& visit) {
     visit("clip", clip);
+    target.options(visit);
     rule.options(visit);
   }
   void state(auto&& visit) {
     visit("seen", seen);
+    target.state(visit);
     rule.state(visit);
     visit("features", table);
   }
 
  private:
+  using Order = std::conditional_t<Rule::dual, Ranks, Survivors>;
+
+  // The order of the weights is not saved: it is made of the table where it is not there.
+  void catch_up() {
+    bool late = ordered_ != seen;
+    if constexpr (!Rule::dual) late = late || order_.stale();
+    if (!late) return;
+    order_.clear();
+    table.for_each([&](std::size_t j, const double* row) { enter(j, row, 1); });
+    ordered_ = seen;
+  }
+  void enter(std::size_t j, const double* row, int by) {
+    if constexpr (Rule::dual) {
+      by > 0 ? order_.add(rule.level(row)) : order_.remove(rule.level(row));
+    } else if (row[0] != 0) {
+      order_.count(by);
+      if (by > 0) order_.add(rule.level(row), j);
+    }
+  }
+  void step_to_target(const RowLike auto& x, double slope) {
+    target.meet(x);
+    rule.step(x, table, slope, seen, [&](std::size_t j, const double* row) { enter(j, row, -1); },
+              [&](std::size_t j, const double* row) { enter(j, row, 1); });
+  }
+  void aim() {
+    ordered_ = seen;
+    if constexpr (Rule::dual) target.chosen = order_.edge(target.room());
+    else if (rule.truncates(seen)) rule.raise(order_.raise(rule.due, target.room(), rule, table));
+  }
+
+  Order order_;        // kept only with a target
+  Count ordered_ = 0;  // rounds it knows of
+
   static double clipped(double w, double clip) { return std::abs(w) < clip ? 0 : w; }
 
   template <class Weights>

@@ -9,33 +9,38 @@
 namespace lopsided {
 
 struct SsolDiagonal {
-  static constexpr std::size_t width = 2;  // theta, 1/a - 1
-  static constexpr bool takes_in = true;
+  static constexpr std::size_t width = 2;  // theta; a, where 0 stands for 1, its start
+  static constexpr bool takes_in = true, dual = true;
 
   double learning_rate = 1, regularization = 1;
   DualShrink shrink{0, DualShrink::Schedule::inverse};
   DiagonalCovariance::Rule rule = DiagonalCovariance::Rule::shared;
   bool transductive = false;  // score rows as if they were taken in
 
-  auto weights(Count seen) const {
-    return [l = lambda(seen)](const double* row) { return soft(row[0] / (1 + row[1]), l); };
+  auto weights(Count seen, const TargetSparsity& target) const {
+    return [l = lambda(seen, target)](const double* row) { return soft(row[0] * a(row), l); };
   }
 
-  auto meeting(const RowLike auto& x, const Table& table, Count seen) const {
-    return [l = lambda(seen), taken = taking(x, table)](const double* row, double v) {
-      return soft(row[0] / (1 + taken(row, v)), l);
+  auto meeting(const RowLike auto& x, const Table& table, Count seen,
+               const TargetSparsity& target) const {
+    return [l = lambda(seen, target), taken = taking(x, table)](const double* row, double v) {
+      return soft(row[0] * taken(row, v), l);
     };
   }
 
-  void step(const RowLike auto& x, Table& table, double slope, Count) {
+  void step(const RowLike auto& x, Table& table, double slope, Count, auto before, auto after) {
     const auto taken = taking(x, table);
     x.for_each([&, move = learning_rate * slope](Index j, double v) {
       double* row = table[static_cast<std::size_t>(j)];
+      if (v == 0) return;
+      before(static_cast<std::size_t>(j), row);
       row[1] = taken(row, v);
       row[0] += move * v;
+      after(static_cast<std::size_t>(j), row);
     });
   }
   void pass(Count) {}
+  double level(const double* row) const { return std::abs(row[0] * a(row)); }
 
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
@@ -47,22 +52,23 @@ struct SsolDiagonal {
   void state(auto&&) {}
 
  private:
-  double lambda(Count seen) const { return shrink.at(static_cast<double>(seen) + 1, learning_rate); }
+  double lambda(Count seen, const TargetSparsity& target) const {
+    return shrink.at(static_cast<double>(seen) + 1, learning_rate, target);
+  }
+  static double a(const double* row) { return row[1] == 0 ? 1 : row[1]; }
 
-  // 1/a - 1 after x. As a is divided by 1 + a v^2 / (r + what the other features hold), 1/a grows by
-  // v^2 / (r + that); with the coordinate rule the others hold nothing.
+  // a after x: a - a^2 v^2 / (r + sum a x^2), written without a difference that could vanish; with
+  // the coordinate rule the sum is over this feature alone.
   auto taking(const RowLike auto& x, const Table& table) const {
     const bool shared = rule == DiagonalCovariance::Rule::shared;
     const double* rows = table.data();
-    const double held =
-        regularization +
-        (shared ? x.sum([=](Index j, double v) {
-          return v * v / (1 + rows[static_cast<std::size_t>(j) * width + 1]);
-        }) : 0);
-    return [held, shared, r = regularization](const double* row, double v) {
-      const double square = v * v;
-      const double others = shared ? held - square / (1 + row[1]) : held;
-      return row[1] + square / std::max(others, r);
+    const double total = !shared ? 0 : regularization + x.sum([=](Index j, double v) {
+      return a(rows + static_cast<std::size_t>(j) * width) * v * v;
+    });
+    return [total, shared, share = 1 / total, r = regularization](const double* row, double v) {
+      const double before = a(row), own = before * v * v;
+      const double factor = shared ? std::max(total - own, r) * share : r / (r + own);
+      return std::max(before * factor, std::numeric_limits<double>::min());
     };
   }
 };
@@ -72,6 +78,7 @@ struct SsolDiagonal {
 struct SsolFull {
   double learning_rate = 1, regularization = 1, clip = 0;
   DualShrink shrink{0, DualShrink::Schedule::inverse};
+  TargetSparsity target;
   bool transductive = false;
   FullCovariance covariance;
   Vector u;
@@ -94,6 +101,10 @@ struct SsolFull {
     const FullCovariance::Along along = covariance.latest(x);
     covariance.learn(x, along, regularization, Sigma::after, step - dot(u, x) / regularization, u);
     ++seen;
+    if (target.on()) {
+      target.meet(x);
+      aim();
+    }
     return slope != 0;
   }
 
@@ -106,17 +117,28 @@ struct SsolFull {
     visit("learning_rate", learning_rate);
     visit("regularization", regularization);
     visit("clip", clip);
+    target.options(visit);
     shrink.options(visit);
     visit("transductive", transductive);
   }
   void state(auto&& visit) {
     visit("seen", seen);
+    target.state(visit);
     visit("dual", u);
     covariance.state(visit);
   }
 
  private:
-  double lambda() const { return shrink.at(static_cast<double>(seen) + 1, learning_rate); }
+  double lambda() const { return shrink.at(static_cast<double>(seen) + 1, learning_rate, target); }
+  // All of u has moved anyway: the shrink is the largest size that is left out.
+  void aim() {
+    std::vector<double> sizes(u.size());
+    for (std::size_t j = 0; j < u.size(); ++j) sizes[j] = std::abs(u[j]);
+    const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(target.room());
+    if (last == sizes.end()) return;
+    std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
+    target.chosen = *last;
+  }
   static double weight(double dual, double l, double clip) {
     const double w = soft(dual, l);
     return std::abs(w) < clip ? 0 : w;
