@@ -153,6 +153,8 @@ class PyModel {
     return out;
   }
 
+  std::size_t names_bytes() const { return names_.bytes(); }
+
   auto coefficients() {
     const auto turn = take_turn();
     std::vector<double> w = model_->coefficients();
@@ -257,6 +259,7 @@ void bind_model(nb::module_& m) {
       .def("coefficients", &PyModel::coefficients)
       .def("nonzeros", &PyModel::nonzeros, "Features and weights other than 0.")
       .def_prop_ro("names", &PyModel::names)
+      .def_prop_ro("names_bytes", &PyModel::names_bytes)
       .def_prop_ro("features", &PyModel::features)
       .def_prop_ro("rounds", &PyModel::rounds)
       .def_prop_ro("updates", &PyModel::updates)

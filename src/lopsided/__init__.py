@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .sparse import DualAveraging as DualAveraging
     from .sparse import SparseVector as SparseVector
     from .sparse import TruncatedGradient as TruncatedGradient
+    from .sweeps import sparsity_sweep as sparsity_sweep
 
 _HOME = {
     **dict.fromkeys(
@@ -39,6 +40,7 @@ _HOME = {
     **dict.fromkeys(["learners", "make"], "catalog"),
     "load": "persist",
     "Recommended": "recommended",
+    "sparsity_sweep": "sweeps",
 }
 
 __all__ = sorted([*_HOME, "bounds", "catalog", "metrics"])

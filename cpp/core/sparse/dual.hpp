@@ -47,7 +47,7 @@ struct DualAveraging {
     return [a, share = seen ? 1 / divisor : 0](const double* row) { return share * soft(*row, a); };
   }
 
-  void step(const RowLike auto& x, Table& table, double slope, Count, auto before, auto after) {
+  void step(const RowLike auto& x, Table& table, Count, double slope, auto before, auto after) {
     x.for_each([&, move = learning_rate * slope](Index j, double v) {
       double* row = table[static_cast<std::size_t>(j)];
       before(static_cast<std::size_t>(j), row);
@@ -82,7 +82,7 @@ struct AdaptiveRda {
     };
   }
 
-  void step(const RowLike auto& x, Table& table, double slope, Count, auto before, auto after) {
+  void step(const RowLike auto& x, Table& table, Count, double slope, auto before, auto after) {
     x.for_each([&](Index j, double v) {
       double* row = table[static_cast<std::size_t>(j)];
       before(static_cast<std::size_t>(j), row);

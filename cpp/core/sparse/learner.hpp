@@ -6,7 +6,8 @@
 //   step(...)     what a step does to the numbers of one feature
 //   pass(...)     what every round does to what is shared
 //   level(row)    what decides whether the weight is zero
-// and, if it takes a row in before it scores it, meeting(x, ...), the function with x taken in.
+// and, if it takes a row in before it scores it, total(x, ...), all it needs to know of the row, and
+// meeting(total, ...), the function with the row taken in.
 #pragma once
 
 #include "../row.hpp"
@@ -33,18 +34,19 @@ struct SparseLearner {
   // What the model would say now.
   double score(const RowLike auto& x) const {
     if constexpr (Rule::takes_in)
-      if (rule.transductive) return meet(x);
+      if (rule.transductive) return met(x, rule.total(x, table));
     const auto w = rule.weights(seen, target);
     if (clip == 0) return sum(x, w);
     return sum(x, [=, c = clip](const double* row) { return clipped(w(row), c); });
   }
 
   // What it says in a round, before it knows the label.
-  double meet(const RowLike auto& x) const {
-    if constexpr (Rule::takes_in) return sum(x, rule.meeting(x, table, seen, target));
+  double meet(const RowLike auto& x) {
+    if constexpr (Rule::takes_in) return met(x, total_ = rule.total(x, table));
     else return sum(x, rule.weights(seen, target));
   }
 
+  // The row must be the one that was met last.
   bool learn(const RowLike auto& x, const Target& t, double score) {
     const double slope = hinge_slope(score, t);
     const bool steps = slope != 0 || Rule::takes_in;
@@ -54,7 +56,7 @@ struct SparseLearner {
       rule.pass(++seen);
       aim();
     } else {
-      if (steps) rule.step(x, table, slope * t.y, seen, [](auto&&...) {}, [](auto&&...) {});
+      if (steps) step(x, slope * t.y, [](auto&&...) {}, [](auto&&...) {});
       rule.pass(++seen);
     }
     return slope != 0;
@@ -103,8 +105,12 @@ struct SparseLearner {
   }
   void step_to_target(const RowLike auto& x, double slope) {
     target.meet(x);
-    rule.step(x, table, slope, seen, [&](std::size_t j, const double* row) { enter(j, row, -1); },
-              [&](std::size_t j, const double* row) { enter(j, row, 1); });
+    step(x, slope, [&](std::size_t j, const double* row) { enter(j, row, -1); },
+         [&](std::size_t j, const double* row) { enter(j, row, 1); });
+  }
+  void step(const RowLike auto& x, double slope, auto before, auto after) {
+    if constexpr (Rule::takes_in) rule.step(x, table, total_, slope, before, after);
+    else rule.step(x, table, seen, slope, before, after);
   }
   void aim() {
     ordered_ = seen;
@@ -114,6 +120,12 @@ struct SparseLearner {
 
   Order order_;        // kept only with a target
   Count ordered_ = 0;  // rounds it knows of
+
+  double total_ = 0;   // of the row met last
+
+  double met(const RowLike auto& x, double total) const {
+    return rule.meeting(total, seen, target, [&](const auto& w) { return sum(x, w); });
+  }
 
   static double clipped(double w, double clip) { return std::abs(w) < clip ? 0 : w; }
 

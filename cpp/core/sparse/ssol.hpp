@@ -21,22 +21,34 @@ struct SsolDiagonal {
     return [l = lambda(seen, target)](const double* row) { return soft(row[0] * a(row), l); };
   }
 
-  auto meeting(const RowLike auto& x, const Table& table, Count seen,
-               const TargetSparsity& target) const {
-    return [l = lambda(seen, target), taken = taking(x, table)](const double* row, double v) {
-      return soft(row[0] * taken(row, v), l);
-    };
+  // r + sum a x^2, or what the rule takes for it.
+  double total(const RowLike auto& x, const Table& table) const {
+    if (rule == DiagonalCovariance::Rule::coordinate) return 0;
+    const double* rows = table.data();
+    return regularization + x.sum([=](Index j, double v) {
+      return a(rows + static_cast<std::size_t>(j) * width) * v * v;
+    });
   }
 
-  void step(const RowLike auto& x, Table& table, double slope, Count, auto before, auto after) {
-    const auto taken = taking(x, table);
-    x.for_each([&, move = learning_rate * slope](Index j, double v) {
-      double* row = table[static_cast<std::size_t>(j)];
-      if (v == 0) return;
-      before(static_cast<std::size_t>(j), row);
-      row[1] = taken(row, v);
-      row[0] += move * v;
-      after(static_cast<std::size_t>(j), row);
+  // Gives `use` the weights with a row of that total taken in.
+  double meeting(double total, Count seen, const TargetSparsity& target, auto use) const {
+    return taking(total, [&](auto taken) {
+      return use([l = lambda(seen, target), taken](const double* row, double v) {
+        return soft(row[0] * taken(row, v), l);
+      });
+    });
+  }
+
+  void step(const RowLike auto& x, Table& table, double total, double slope, auto before, auto after) {
+    taking(total, [&](auto taken) {
+      x.for_each([&, move = learning_rate * slope](Index j, double v) {
+        double* row = table[static_cast<std::size_t>(j)];
+        if (v == 0) return;
+        before(static_cast<std::size_t>(j), row);
+        row[1] = taken(row, v);
+        row[0] += move * v;
+        after(static_cast<std::size_t>(j), row);
+      });
     });
   }
   void pass(Count) {}
@@ -57,19 +69,18 @@ struct SsolDiagonal {
   }
   static double a(const double* row) { return row[1] == 0 ? 1 : row[1]; }
 
-  // a after x: a - a^2 v^2 / (r + sum a x^2), written without a difference that could vanish; with
-  // the coordinate rule the sum is over this feature alone.
-  auto taking(const RowLike auto& x, const Table& table) const {
-    const bool shared = rule == DiagonalCovariance::Rule::shared;
-    const double* rows = table.data();
-    const double total = !shared ? 0 : regularization + x.sum([=](Index j, double v) {
-      return a(rows + static_cast<std::size_t>(j) * width) * v * v;
+  // Gives `use` the new a of a feature: a - a^2 v^2 / total, written without a difference that could
+  // vanish; with the coordinate rule the total is r + a v^2.
+  auto taking(double total, auto use) const {
+    constexpr double least = std::numeric_limits<double>::min();
+    const double r = regularization;
+    if (rule == DiagonalCovariance::Rule::coordinate)
+      return use([=](const double* row, double v) {
+        return std::max(a(row) * r / (r + a(row) * v * v), least);
+      });
+    return use([=, share = 1 / total](const double* row, double v) {
+      return std::max(a(row) * (std::max(total - a(row) * v * v, r) * share), least);
     });
-    return [total, shared, share = 1 / total, r = regularization](const double* row, double v) {
-      const double before = a(row), own = before * v * v;
-      const double factor = shared ? std::max(total - own, r) * share : r / (r + own);
-      return std::max(before * factor, std::numeric_limits<double>::min());
-    };
   }
 };
 

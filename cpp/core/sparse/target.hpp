@@ -15,8 +15,10 @@ struct TargetSparsity {
   Count reach = 0;    // features met, counted by the largest
 
   bool on() const { return share > 0; }
-  // How many features may have a weight.
-  Count room() const { return static_cast<Count>((1 - share) * static_cast<double>(reach)); }
+  // How many features may have a weight; 0.9 of 20 leaves 2, whatever the rounding.
+  Count room() const {
+    return reach - static_cast<Count>(std::ceil(share * static_cast<double>(reach) * (1 - 1e-12)));
+  }
   void meet(const auto& x) {
     x.for_each([&](Index j, double v) {
       if (v != 0) reach = std::max(reach, static_cast<Count>(j) + 1);

@@ -27,7 +27,7 @@ struct TruncatedGradient {
     };
   }
 
-  void step(const RowLike auto& x, Table& table, double slope, Count seen, auto before, auto after) {
+  void step(const RowLike auto& x, Table& table, Count seen, double slope, auto before, auto after) {
     const double move = rate(seen + 1) * slope;
     const auto w = weights(seen, {});
     x.for_each([&, due = due](Index j, double v) {
@@ -79,11 +79,12 @@ struct AdaptiveFobos {
 
   auto weights(Count, const TargetSparsity&) const {
     return [due = due, delta = delta](const double* row) {
+      if (row[0] == 0) return 0.0;
       return soft(row[0], (due - row[1]) / (delta + std::sqrt(row[2])));
     };
   }
 
-  void step(const RowLike auto& x, Table& table, double slope, Count seen, auto before, auto after) {
+  void step(const RowLike auto& x, Table& table, Count seen, double slope, auto before, auto after) {
     const auto w = weights(seen, {});
     x.for_each([&, due = due, delta = delta, eta = learning_rate](Index j, double v) {
       double* row = table[static_cast<std::size_t>(j)];
