@@ -166,7 +166,7 @@ CATALOG: tuple[Entry, ...] = (
     Entry(
         "FOBOS",
         "sparse:TruncatedGradient",
-        {"schedule": "sqrt"},
+        {"schedule": "sqrt", "learning_rate": 4.0},
         "sparse baseline, weights shrunk in every round",
         "Duchi & Singer 2009",
         _SPARSE,
@@ -182,7 +182,7 @@ CATALOG: tuple[Entry, ...] = (
     Entry(
         "RDA",
         "sparse:DualAveraging",
-        {"l1_schedule": "rda", "beta": "sqrt"},
+        {"l1_schedule": "rda", "beta": "sqrt", "learning_rate": 16.0},
         "sparse baseline by dual averaging",
         "Xiao 2010",
         _SPARSE,

@@ -181,7 +181,7 @@ class TruncatedGradient(SparseClassifier):
     ([0.625, 0.0], 1)
     """
 
-    learning_rate: float = positive(0.1)
+    learning_rate: float = positive(0.5)
     period: int = integer(1, 1, 10**9)
     ceiling: float | None = positive(None, optional=True)
     schedule: str = choice("constant", "constant", "sqrt")
@@ -216,7 +216,7 @@ class AdaFOBOS(SparseClassifier):
     """
 
     learning_rate: float = positive(1.0)
-    delta: float = positive(10.0)
+    delta: float = positive(1.0)
 
     _core_name = "adaptive-fobos"
 
@@ -250,7 +250,7 @@ class AdaRDA(SparseClassifier):
     """
 
     learning_rate: float = positive(1.0)
-    delta: float = positive(10.0)
+    delta: float = positive(1.0)
     offset: int = integer(0, 0, 1)
 
     _core_name = "adaptive-rda"
