@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import covariance, csr, dense, event, imports, memory, peers, table, text
+from . import covariance, csr, dense, event, imports, memory, peers, sparse, table, text
 from .harness import Sentinel, measure
 
 TOPICS = {
@@ -15,6 +15,7 @@ TOPICS = {
     "event": event,
     "import": imports,
     "memory": memory,
+    "sparse": sparse,
     "text": text,
 }
 

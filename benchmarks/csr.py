@@ -41,7 +41,7 @@ def _group(title: str, X: Any, y: Any, goals: tuple[float, float | None]) -> Gro
     if peers.present("river"):
         contenders.append(_river(X, y))
     if peers.present("vowpalwabbit"):
-        contenders.append(_vowpal(X, y))
+        contenders.append(vowpal(X, y, "--loss_function hinge"))
     steps = {name: lopsided.progressive(m, X, y).updates / rows for name, (m, _) in ours.items()}
     note = "steps taken on " + ", ".join(f"{100 * s:.0f}" for s in steps.values()) + " % of rows"
     return Group(title, "ns/row", contenders, SGD, note)
@@ -67,20 +67,21 @@ def _river(X: Any, y: Any) -> Contender:
     return Contender("river LogisticRegression, dicts made before", run, FEW, ours=False)
 
 
-def _vowpal(X: Any, y: Any) -> Contender:
+def vowpal(X: Any, y: Any, options: str) -> Contender:
+    """Vowpal Wabbit with these options, line by line."""
     from vowpalwabbit import Workspace
 
     lines = [
         f"{2 * label - 1} | " + " ".join(f"{j}:{v:.6g}" for j, v in x.items())
         for x, label in zip(_dicts(X), y[:FEW].tolist(), strict=True)
     ]
-    model = Workspace("--quiet --loss_function hinge")
+    model = Workspace(f"--quiet {options}")
 
     def run() -> None:
         for line in lines:
             model.learn(line)
 
-    return Contender("vowpalwabbit, lines made before", run, FEW, ours=False)
+    return Contender(f"vowpalwabbit {options}, lines made before", run, FEW, ours=False)
 
 
 def _dicts(X: Any) -> Iterator[dict[int, float]]:

@@ -154,13 +154,26 @@ class PyModel {
     return out;
   }
 
+  std::size_t names_bytes() const { return names_.bytes(); }
+
   auto coefficients() {
     const auto turn = take_turn();
     std::vector<double> w = model_->coefficients();
     const std::size_t size = w.size();
     return to_numpy<double>(std::move(w), {size});
   }
+  nb::tuple nonzeros() {
+    const auto turn = take_turn();
+    std::vector<Index> features;
+    std::vector<double> weights;
+    model_->nonzeros(features, weights);
+    const std::size_t size = features.size();
+    return nb::make_tuple(to_numpy<Index>(std::move(features), {size}),
+                          to_numpy<double>(std::move(weights), {size}));
+  }
   Index features() const { return model_->features(); }
+  Count rounds() const { return model_->rounds(); }
+  Count updates() const { return model_->updates(); }
   double rho() const { return model_->rho(); }
 
  private:
@@ -245,8 +258,12 @@ void bind_model(nb::module_& m) {
       .def("restore", &PyModel::restore, nb::arg("features"), nb::arg("state"), nb::arg("names"))
       .def("set_names", &PyModel::set_names, nb::arg("names"))
       .def("coefficients", &PyModel::coefficients)
+      .def("nonzeros", &PyModel::nonzeros, "Features and weights other than 0.")
       .def_prop_ro("names", &PyModel::names)
+      .def_prop_ro("names_bytes", &PyModel::names_bytes)
       .def_prop_ro("features", &PyModel::features)
+      .def_prop_ro("rounds", &PyModel::rounds)
+      .def_prop_ro("updates", &PyModel::updates)
       .def_prop_ro("rho", &PyModel::rho);
 }
 

@@ -17,6 +17,12 @@ class NameTable {
   static constexpr Index absent = -1;
 
   Index size() const { return static_cast<Index>(names_.size()); }
+  // Memory of the table and the names.
+  std::size_t bytes() const {
+    std::size_t sum = slots_.capacity() * sizeof(Slot) + names_.capacity() * sizeof(nb::object);
+    for (const nb::object& name : names_) sum += nb::cast<std::size_t>(name.attr("__sizeof__")());
+    return sum;
+  }
   nb::handle name(Index j) const { return names_[static_cast<std::size_t>(j)]; }
 
   Index find(PyObject* name) const {

@@ -9,6 +9,9 @@
 #include "linear/romma.hpp"
 #include "linear/sacog.hpp"
 #include "recommended.hpp"
+#include "sparse/dual.hpp"
+#include "sparse/ssol.hpp"
+#include "sparse/truncated.hpp"
 
 namespace lopsided {
 
@@ -38,6 +41,12 @@ constexpr Kind kinds[] = {
     {"acog-dense-sketch", make<Sacog<DenseSketch>>},
     {"acog-sketch", make<Sacog<SparseSketch>>},
     {"recommended", make<Recommended>},
+    {"truncated-gradient", make<SparseLearner<TruncatedGradient>>},
+    {"adaptive-fobos", make<SparseLearner<AdaptiveFobos>>},
+    {"dual-averaging", make<SparseLearner<DualAveraging>>},
+    {"adaptive-rda", make<SparseLearner<AdaptiveRda>>},
+    {"ssol-diagonal", make<SparseLearner<SsolDiagonal>>},
+    {"ssol-full", make<SsolFull>},
 };
 
 }  // namespace

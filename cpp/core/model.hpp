@@ -48,12 +48,16 @@ class Model {
   virtual std::unique_ptr<Model> clone() const = 0;
   virtual void learn(const Rows& rows, Pass& pass) = 0;
   virtual void score(const Rows& rows, double* out) = 0;
-  virtual std::vector<double> coefficients() const = 0;  // with the intercept's first, if any
+  // Weights other than 0 with their features, in order; the intercept, if any, is feature 0.
+  virtual void nonzeros(std::vector<Index>& features, std::vector<double>& weights) const = 0;
+  virtual std::vector<double> coefficients() const = 0;  // all of them
   virtual void options(OptionVisitor& visit) = 0;
   virtual void state(StateVisitor& visit) = 0;
   virtual void grow(Index features) = 0;
 
   Index features() const { return features_; }
+  Count rounds() const { return rounds_; }
+  Count updates() const { return updates_; }
   double rho() const { return cost_.rho(); }
   bool intercept() const { return prepare_.intercept; }
 
@@ -114,9 +118,28 @@ class ModelOf final : public Model {
     sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
   }
 
+  void nonzeros(std::vector<Index>& features, std::vector<double>& weights) const override {
+    const auto keep = [&](std::size_t j, double w) {
+      features.push_back(static_cast<Index>(j));
+      weights.push_back(w);
+    };
+    if constexpr (requires { learner_.nonzeros(keep); }) {
+      learner_.nonzeros(keep);
+    } else {
+      const Vector w = learner_.coefficients();
+      for (std::size_t j = 0; j < w.size(); ++j)
+        if (w[j] != 0) keep(j, w[j]);
+    }
+  }
   std::vector<double> coefficients() const override {
-    const Vector w = learner_.coefficients();
-    return {w.data(), w.data() + w.size()};
+    std::vector<double> out(static_cast<std::size_t>(features_) + prepare_.offset());
+    if constexpr (requires { learner_.coefficients(); }) {
+      const Vector w = learner_.coefficients();
+      out.assign(w.data(), w.data() + w.size());
+    } else {
+      learner_.nonzeros([&](std::size_t j, double w) { out[j] = w; });
+    }
+    return out;
   }
 
   void options(OptionVisitor& visit) override {

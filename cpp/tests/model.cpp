@@ -13,14 +13,27 @@ namespace {
 constexpr const char* kinds[] = {"perceptron",    "romma",     "passive-aggressive",
                                  "paum",          "cog",       "cost-sensitive-passive-aggressive",
                                  "arow-diagonal", "arow-full", "acog-diagonal", "acog-full",
-                                 "acog-dense-sketch", "acog-sketch"};
+                                 "acog-dense-sketch", "acog-sketch",
+                                 "truncated-gradient", "adaptive-fobos", "dual-averaging",
+                                 "adaptive-rda", "ssol-diagonal", "ssol-full", "recommended"};
 
+// Scaling, an intercept and a wanted sparsity.
 struct SetScaling final : OptionVisitor {
-  void operator()(const char*, double&) override {}
+  void operator()(const char* name, double& value) override {
+    if (std::string(name) == "target_sparsity") value = 0.5;
+  }
   void operator()(const char*, std::vector<double>&) override {}
   void operator()(const char* name, bool& value) override {
     const std::string option = name;
     if (option == "standard" || option == "centred" || option == "intercept") value = true;
+  }
+  int choose(const char*, std::initializer_list<const char*>, int now) override { return now; }
+};
+
+struct SetTransductive final : OptionVisitor {
+  void operator()(const char*, double&) override {}
+  void operator()(const char* name, bool& value) override {
+    if (std::string(name) == "transductive") value = true;
   }
   int choose(const char*, std::initializer_list<const char*>, int now) override { return now; }
 };
@@ -125,7 +138,7 @@ TEST(every_kind_grows_as_if_it_had_known_all_features) {
 }
 
 TEST(a_model_that_grew_and_took_no_step_can_be_read) {
-  for (const char* kind : {"acog-full", "arow-full"}) {
+  for (const char* kind : {"acog-full", "arow-full", "ssol-full"}) {
     const auto model = make_model(kind);
     const std::vector<double> narrow{1, 0.5}, wide(3000, 0.0);
     const std::int8_t y = 1;
@@ -161,6 +174,8 @@ TEST(scoring_says_what_the_next_round_will_score) {
       const auto model = make_model(kind);
       SetScaling options;
       if (scaled) model->options(options);
+      SetTransductive as_in_learning;
+      model->options(as_in_learning);
       stream.teach(*model, 0, 10);
       for (Count i = 10; i < 30; ++i) {
         double asked, progressive;

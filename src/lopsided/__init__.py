@@ -22,16 +22,28 @@ if TYPE_CHECKING:
     from .linear import Perceptron as Perceptron
     from .persist import load as load
     from .recommended import Recommended as Recommended
+    from .sparse import SSOL as SSOL
+    from .sparse import AdaFOBOS as AdaFOBOS
+    from .sparse import AdaRDA as AdaRDA
+    from .sparse import DualAveraging as DualAveraging
+    from .sparse import SparseVector as SparseVector
+    from .sparse import TruncatedGradient as TruncatedGradient
+    from .sweeps import sparsity_sweep as sparsity_sweep
 
 _HOME = {
     **dict.fromkeys(
         ["ACOG", "AROW", "COG", "CPA", "PAUM", "ROMMA", "PassiveAggressive", "Perceptron"], "linear"
+    ),
+    **dict.fromkeys(
+        ["SSOL", "AdaFOBOS", "AdaRDA", "DualAveraging", "SparseVector", "TruncatedGradient"],
+        "sparse",
     ),
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),
     "load": "persist",
     "Recommended": "recommended",
+    "sparsity_sweep": "sweeps",
 }
 
 __all__ = sorted([*_HOME, "bounds", "catalog", "metrics", "report"])

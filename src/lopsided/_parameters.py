@@ -46,18 +46,30 @@ def positive(default: float | None, *, optional: bool = False) -> Any:
     )
 
 
-def number(default: float, *, low: float = -math.inf, high: float = math.inf) -> Any:
-    """Return a parameter that must be a finite number in a closed range."""
+def number(
+    default: float | None,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    optional: bool = False,
+) -> Any:
+    """Return a parameter that must be a finite number in a closed range (or None)."""
     wanted = "a finite number"
     if math.isfinite(low):
         wanted = f"a number of at least {low:g}"
-    return _parameter(default, wanted, lambda v: is_number(v) and low <= v <= high)
-
-
-def fraction(default: float) -> Any:
-    """Return a parameter that must lie strictly between 0 and 1."""
     return _parameter(
-        default, "a number between 0 and 1, both excluded", lambda v: is_number(v) and 0 < v < 1
+        default,
+        wanted + (" or None" if optional else ""),
+        lambda v: (optional and v is None) or (is_number(v) and low <= v <= high),
+    )
+
+
+def fraction(default: float | None, *, optional: bool = False) -> Any:
+    """Return a parameter that must lie strictly between 0 and 1 (or be None)."""
+    return _parameter(
+        default,
+        "a number between 0 and 1, both excluded" + (", or None" if optional else ""),
+        lambda v: (optional and v is None) or (is_number(v) and 0 < v < 1),
     )
 
 

@@ -220,6 +220,11 @@ class OnlineClassifier(Parameterised):
         return np.array(names, dtype=object)
 
     @property
+    def names_bytes_(self) -> int:
+        """How much memory the names of the features take, as long as the model lives."""
+        return self._attribute("names_bytes_").names_bytes
+
+    @property
     def coef_(self) -> NDArray[np.float64]:
         """The weight of each scaled feature."""
         weights = np.asarray(self._attribute("coef_").coefficients())

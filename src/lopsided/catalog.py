@@ -11,6 +11,8 @@ from ._parameters import nearest
 from .base import OnlineClassifier
 
 _TENS = tuple(10.0**k for k in range(-5, 6))
+_TWOS = tuple(2.0**k for k in range(-5, 6))
+_SPARSE = {"learning_rate": tuple(2.0**k for k in range(-1, 10))}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +64,8 @@ _SSACOG = "Zhao et al. 2018 (Adaptive Cost-Sensitive Online Classification), alg
 _PA = "Crammer et al. 2006, section 3"
 _ROMMA = "Li & Long 1999"
 _AROW = "Crammer, Kulesza & Dredze 2009"
+_ADAGRAD = "Duchi, Hazan & Singer 2011"
+_SOL = "Wang et al. 2016 (A Framework of Sparse Online Learning), algorithm"
 
 CATALOG: tuple[Entry, ...] = (
     Entry(
@@ -167,6 +171,81 @@ CATALOG: tuple[Entry, ...] = (
             ("SSACOG", "sketch", " for sparse rows", _SSACOG),
         )
         for loss, rate, where in (("I", 1.0, "margin"), ("II", 0.1, "slope"))
+    ),
+    Entry(
+        "STG",
+        "sparse:TruncatedGradient",
+        {"period": 10},
+        "sparse baseline, weights truncated now and then",
+        "Langford, Li & Zhang 2009",
+        _SPARSE,
+    ),
+    Entry(
+        "FOBOS",
+        "sparse:TruncatedGradient",
+        {"schedule": "sqrt", "learning_rate": 4.0},
+        "sparse baseline, weights shrunk in every round",
+        "Duchi & Singer 2009",
+        _SPARSE,
+    ),
+    Entry(
+        "Ada-FOBOS",
+        "sparse:AdaFOBOS",
+        {},
+        "FOBOS with a rate for each feature",
+        _ADAGRAD,
+        {**_SPARSE, "delta": _TWOS},
+    ),
+    Entry(
+        "RDA",
+        "sparse:DualAveraging",
+        {"l1_schedule": "rda", "beta": "sqrt", "learning_rate": 16.0},
+        "sparse baseline by dual averaging",
+        "Xiao 2010",
+        _SPARSE,
+    ),
+    Entry(
+        "Ada-RDA",
+        "sparse:AdaRDA",
+        {},
+        "RDA with a rate for each feature",
+        _ADAGRAD,
+        {**_SPARSE, "delta": _TWOS},
+    ),
+    *(
+        Entry(
+            f"{prefix}{name}",
+            home,
+            {**preset, **cost},
+            f"{what}{costly}",
+            f"{_SOL} {algorithm}",
+            grid,
+        )
+        for prefix, cost, costly, algorithms in (
+            ("", {}, "", (3, 5, 4)),
+            ("CS-", {"class_weight": "balanced"}, ", cost-sensitive", (6, 7, 7)),
+        )
+        for (name, home, preset, what, grid), algorithm in zip(
+            (
+                ("FSOL", "sparse:DualAveraging", {}, "sparse at the price of first order", _SPARSE),
+                (
+                    "SSOL",
+                    "sparse:SSOL",
+                    {},
+                    "sparse with diagonal second-order memory",
+                    {**_SPARSE, "regularization": _TWOS},
+                ),
+                (
+                    "SSOL-full",
+                    "sparse:SSOL",
+                    {"covariance": "full"},
+                    "sparse with full second-order memory",
+                    {**_SPARSE, "regularization": _TWOS},
+                ),
+            ),
+            algorithms,
+            strict=True,
+        )
     ),
 )
 

@@ -26,8 +26,12 @@ class FullCovariance {
     std::fill_n(x_.data(), x_.size(), 0.0);
     x.add_to(x_.data(), 1);
     sigma_.multiply(x_.data(), pending_.data(), product_.data());
-    return {x.dot(product_.data())};
+    std::fill_n(pending_.data(), pending_.size(), 0.0);  // it is taken off; learn may not follow
+    return latest(x);
   }
+  // The same again, for the x that was last looked along.
+  Along latest(const RowLike auto& x) const { return {x.dot(product_.data())}; }
+  const double* product() const { return product_.data(); }  // Sigma x
 
   // Sigma loses u u' / (r + v), u = Sigma x. It is taken off in the next pass over Sigma.
   void learn(const RowLike auto&, Along along, double r, Sigma which, double step, Vector& mean) {

@@ -34,12 +34,20 @@ def command(model: str, top: int, as_json: bool) -> None:
     if as_json:
         print_json({**about, "run": run})
         return
+    sparsity = "" if about["sparsity"] is None else f" ({about['sparsity']:.2%} without)"
+    memory = []
+    if about["named"]:
+        memory.append(("names", f"{about['names_bytes'] / 1000:,.1f} kB in memory"))
+    if about["collisions"]:
+        share = f"about {about['collisions']['share']:.2%} of features share a column"
+        memory.append(("hashing", f"{about['collisions']['columns']:,} columns in use, {share}"))
     heading(f"{about['class']} in {model}")
     print_table(
         [
             ("format", str(about["format"])),
             ("classes", f"{about['classes']} (the last is positive)"),
-            ("features", f"{about['features']:,}, {about['nonzero']:,} with a weight"),
+            ("features", f"{about['features']:,}, {about['nonzero']:,} with a weight{sparsity}"),
+            *memory,
             ("learned from", f"{about['rounds']:,} events, {about['updates']:,} steps"),
             ("cost ratio", f"{about['rho']:g}"),
             *((k, repr(v)) for k, v in about["parameters"].items()),
@@ -53,22 +61,43 @@ def command(model: str, top: int, as_json: bool) -> None:
 
 
 def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
-    weights = model.coef_
-    named = hasattr(model, "feature_names_in_")
-    names = model.feature_names_in_ if named else np.arange(len(weights))
+    native = model._fitted()
+    columns, weights = map(np.asarray, native.nonzeros())
+    if model._made_with["options"]["intercept"]:
+        columns, weights = columns[columns > 0] - 1, weights[columns > 0]
+    names = native.names
     largest = np.argsort(-np.abs(weights), kind="stable")[:top]
-    state = model._fitted().state()
+    features = native.features
     return {
         "class": type(model).__name__,
         "format": FORMAT,
         "parameters": model.get_params(),
         "classes": model.classes_.tolist(),
-        "features": model.n_features_in_,
-        "nonzero": int(np.count_nonzero(weights)),
+        "features": features,
+        "nonzero": len(weights),
+        "sparsity": 1 - len(weights) / features if features else None,
         "intercept": model.intercept_,
-        "rounds": state["rounds"],
-        "updates": state["updates"],
+        "rounds": native.rounds,
+        "updates": native.updates,
         "rho": getattr(model, "rho_", 1.0),
-        "named": named,
-        "weights": [(str(names[j]), float(weights[j])) for j in largest if weights[j] != 0],
+        "named": bool(names),
+        "names_bytes": model.names_bytes_ if names else None,
+        "collisions": _collisions(model, len(weights)) if model.hash_bits else None,
+        "weights": [
+            (names[columns[k]] if names else str(columns[k]), float(weights[k])) for k in largest
+        ],
     }
+
+
+def _collisions(model: OnlineClassifier, nonzero: int) -> dict[str, Any]:
+    """Return how many columns are in use and the share of features expected to share one.
+
+    n features thrown into m columns leave c = m (1 - (1 - 1/m) ** n) in use, on the average; a
+    feature is alone with a chance of (1 - 1/m) ** (n - 1), which is (1 - c/m) / (1 - 1/m). Columns
+    that never moved a weight do not count.
+    """
+    native = model._fitted()
+    used = len(native.state().get("features", range(nonzero)))
+    m = native.features
+    alone = min(1.0, (1 - used / m) / (1 - 1 / m))
+    return {"columns": used, "share": 1 - alone if used else 0.0}

@@ -1,0 +1,63 @@
+"""Sparse learners: one pass over a CSR matrix in memory, and memory with 20 million features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import lopsided
+
+from . import csr, data, peers
+from .fresh import number_printed_by
+from .harness import Contender, Group
+
+SGD = "SGDClassifier, l1"
+LEARNERS = ("FSOL", "RDA", "FOBOS", "STG", "Ada-RDA", "Ada-FOBOS", "SSOL", "CS-FSOL", "CS-SSOL")
+
+# A stream made on the spot, in a process of its own; the figure is the peak of the whole process.
+LARGE = """
+import lopsided
+from lopsided.data.generators import zipf
+model = lopsided.make("{name}")
+for block in zipf({rows}, block_rows=8192):
+    model.partial_fit(block.X, block.y)
+print(1024.0 * next(int(line.split()[1]) for line in open("/proc/self/status") if "VmHWM" in line))
+"""
+
+
+def groups(quick: bool) -> Iterator[Group]:
+    rows = 50_000 if quick else 200_000
+    X, y = data.zipf(rows)
+    contenders = [_ours(name, X, y) for name in LEARNERS]
+    if peers.present("scikit-learn"):
+        contenders.insert(1, _sgd(X, y))
+    if peers.present("vowpalwabbit"):
+        contenders += [
+            csr.vowpal(X, y, "--l1 1e-6 --loss_function hinge"),
+            csr.vowpal(X, y, "--ftrl --ftrl_alpha 0.1 --l1 1e-6 --loss_function hinge"),
+        ]
+    title = f"sparse learners, CSR pass, {rows:,} rows of 75 of 100,000 features"
+    yield Group(title, "ns/row", contenders, SGD)
+    if Path("/proc/self/status").exists():
+        rows = 20_000 if quick else 300_000
+        title = f"memory, {rows:,} rows of 100 of 20,000,000 features"
+        yield Group(
+            title, "MB", [_large(name, rows) for name in ("FSOL", "FOBOS", "Ada-FOBOS", "SSOL")]
+        )
+
+
+def _ours(name: str, X: Any, y: Any) -> Contender:
+    model = lopsided.make(name, scaling="none")
+    goal = 2.5 if name in ("FSOL", "RDA") else None
+    return Contender(name, lambda: model.fit(X, y), X.shape[0], goal=goal)
+
+
+def _sgd(X: Any, y: Any) -> Contender:
+    sgd = csr.one_pass_sgd().set_params(penalty="l1", alpha=1e-5)
+    return Contender(SGD, lambda: sgd.fit(X, y), X.shape[0], ours=False)
+
+
+def _large(name: str, rows: int) -> Contender:
+    code = LARGE.format(name=name, rows=rows)
+    return Contender(name, lambda: number_printed_by(code))

@@ -1,0 +1,107 @@
+// Dual averaging: weights are made afresh from the sum of all gradients, so nothing is owed.
+//
+// FSOL (Wang et al., A framework of sparse online learning, algorithm 3) and RDA (Xiao 2010):
+//   w = soft(theta, lambda_t) / (t - 1)^p,  theta += learning_rate * slope * y x
+// with p = 0 for beta constant, 1/2 for sqrt and 1 for linear. Adaptive RDA (Duchi, Hazan & Singer
+// 2011) divides by delta + sqrt(sum of g^2) instead.
+#pragma once
+
+#include "learner.hpp"
+
+namespace lopsided {
+
+// lambda_t, by which dual weights are shrunk in round t.
+struct DualShrink {
+  enum class Schedule { constant, rda, inverse };
+  double l1 = 0;
+  Schedule schedule = Schedule::constant;
+
+  double at(double round, double learning_rate, const TargetSparsity& target) const {
+    if (target.on()) return target.chosen;
+    switch (schedule) {
+      case Schedule::constant: return learning_rate * l1;
+      case Schedule::rda: return learning_rate * l1 * (round - 1);
+      default: return l1 / round;
+    }
+  }
+  void options(auto&& visit) {
+    visit("l1", l1);
+    visit("l1_schedule", schedule, {"constant", "rda", "inverse"});
+  }
+};
+
+struct DualAveraging {
+  enum class Beta { constant, sqrt, linear };
+  static constexpr std::size_t width = 1;  // theta
+  static constexpr bool takes_in = false, dual = true;
+
+  double learning_rate = 1;
+  DualShrink shrink;
+  Beta beta = Beta::constant;
+  double enhancement = 0;  // adds enhancement * sqrt(t - 1) to lambda_t
+
+  auto weights(Count seen, const TargetSparsity& target) const {
+    const double rounds = static_cast<double>(seen), root = std::sqrt(rounds);
+    const double a = shrink.at(rounds + 1, learning_rate, target) + enhancement * root;
+    const double divisor = beta == Beta::constant ? 1 : beta == Beta::sqrt ? root : rounds;
+    return [a, share = seen ? 1 / divisor : 0](const double* row) { return share * soft(*row, a); };
+  }
+
+  void step(const RowLike auto& x, Table& table, Count, double slope, auto before, auto after) {
+    x.for_each([&, move = learning_rate * slope](Index j, double v) {
+      double* row = table[static_cast<std::size_t>(j)];
+      before(static_cast<std::size_t>(j), row);
+      *row += move * v;
+      after(static_cast<std::size_t>(j), row);
+    });
+  }
+  void pass(Count) {}
+  double level(const double* row) const { return std::abs(*row); }
+
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate);
+    shrink.options(visit);
+    visit("beta", beta, {"constant", "sqrt", "linear"});
+    visit("enhancement", enhancement);
+  }
+  void state(auto&&) {}
+};
+
+struct AdaptiveRda {
+  static constexpr std::size_t width = 2;  // sum of -g, sum of g^2
+  static constexpr bool takes_in = false, dual = true;
+
+  double learning_rate = 1, l1 = 0, delta = 10;
+  bool count_current = false;  // shrink for the round at hand too
+
+  auto weights(Count seen, const TargetSparsity& target) const {
+    const double a = target.on() ? target.chosen : l1 * static_cast<double>(seen + count_current);
+    return [a, eta = learning_rate, delta = delta](const double* row) {
+      if (std::abs(row[0]) <= a) return 0.0;
+      return eta * soft(row[0], a) / (delta + std::sqrt(row[1]));
+    };
+  }
+
+  void step(const RowLike auto& x, Table& table, Count, double slope, auto before, auto after) {
+    x.for_each([&](Index j, double v) {
+      double* row = table[static_cast<std::size_t>(j)];
+      before(static_cast<std::size_t>(j), row);
+      const double g = slope * v;
+      row[0] += g;
+      row[1] += g * g;
+      after(static_cast<std::size_t>(j), row);
+    });
+  }
+  void pass(Count) {}
+  double level(const double* row) const { return std::abs(*row); }
+
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate);
+    visit("l1", l1);
+    visit("delta", delta);
+    visit("offset", count_current);
+  }
+  void state(auto&&) {}
+};
+
+}  // namespace lopsided

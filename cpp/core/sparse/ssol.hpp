@@ -1,0 +1,170 @@
+// SSOL, second-order sparse online learning (Wang et al., A framework of sparse online learning,
+// algorithms 4 and 5): A^-1 takes in every row before it is scored,
+//   w = soft(A^-1 theta, lambda_t),  theta += learning_rate * slope * y x.
+#pragma once
+
+#include "../linear/covariance.hpp"
+#include "dual.hpp"
+
+namespace lopsided {
+
+struct SsolDiagonal {
+  static constexpr std::size_t width = 2;  // theta; a, where 0 stands for 1, its start
+  static constexpr bool takes_in = true, dual = true;
+
+  double learning_rate = 1, regularization = 1;
+  DualShrink shrink{0, DualShrink::Schedule::inverse};
+  DiagonalCovariance::Rule rule = DiagonalCovariance::Rule::shared;
+  bool transductive = false;  // score rows as if they were taken in
+
+  auto weights(Count seen, const TargetSparsity& target) const {
+    return [l = lambda(seen, target)](const double* row) { return soft(row[0] * a(row), l); };
+  }
+
+  // r + sum a x^2, or what the rule takes for it.
+  double total(const RowLike auto& x, const Table& table) const {
+    if (rule == DiagonalCovariance::Rule::coordinate) return 0;
+    const double* rows = table.data();
+    return regularization + x.sum([=](Index j, double v) {
+      return a(rows + static_cast<std::size_t>(j) * width) * v * v;
+    });
+  }
+
+  // Gives `use` the weights with a row of that total taken in.
+  double meeting(double total, Count seen, const TargetSparsity& target, auto use) const {
+    return taking(total, [&](auto taken) {
+      return use([l = lambda(seen, target), taken](const double* row, double v) {
+        return soft(row[0] * taken(row, v), l);
+      });
+    });
+  }
+
+  void step(const RowLike auto& x, Table& table, double total, double slope, auto before, auto after) {
+    taking(total, [&](auto taken) {
+      x.for_each([&, move = learning_rate * slope](Index j, double v) {
+        double* row = table[static_cast<std::size_t>(j)];
+        if (v == 0) return;
+        before(static_cast<std::size_t>(j), row);
+        row[1] = taken(row, v);
+        row[0] += move * v;
+        after(static_cast<std::size_t>(j), row);
+      });
+    });
+  }
+  void pass(Count) {}
+  double level(const double* row) const { return std::abs(row[0] * a(row)); }
+
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate);
+    visit("regularization", regularization);
+    shrink.options(visit);
+    visit("diag_rule", rule, {"coordinate", "shared"});
+    visit("transductive", transductive);
+  }
+  void state(auto&&) {}
+
+ private:
+  double lambda(Count seen, const TargetSparsity& target) const {
+    return shrink.at(static_cast<double>(seen) + 1, learning_rate, target);
+  }
+  static double a(const double* row) { return row[1] == 0 ? 1 : row[1]; }
+
+  // Gives `use` the new a of a feature: a - a^2 v^2 / total, written without a difference that could
+  // vanish; with the coordinate rule the total is r + a v^2.
+  auto taking(double total, auto use) const {
+    constexpr double least = std::numeric_limits<double>::min();
+    const double r = regularization;
+    if (rule == DiagonalCovariance::Rule::coordinate)
+      return use([=](const double* row, double v) {
+        return std::max(a(row) * r / (r + a(row) * v * v), least);
+      });
+    return use([=, share = 1 / total](const double* row, double v) {
+      return std::max(a(row) * (std::max(total - a(row) * v * v, r) * share), least);
+    });
+  }
+};
+
+// The same with all of A^-1. It keeps u = A^-1 theta instead of theta: taking x in and stepping by s
+// moves u by (s - x.u / r) times the new A^-1 x.
+struct SsolFull {
+  double learning_rate = 1, regularization = 1, clip = 0;
+  DualShrink shrink{0, DualShrink::Schedule::inverse};
+  TargetSparsity target;
+  bool transductive = false;
+  FullCovariance covariance;
+  Vector u;
+  Count seen = 0;
+
+  double score(const RowLike auto& x) const {
+    if (transductive) {
+      FullCovariance copy = covariance;
+      return taken_in(x, copy);
+    }
+    const double l = lambda();
+    return x.sum([=, this](Index j, double v) { return weight(u[static_cast<std::size_t>(j)], l, clip) * v; });
+  }
+
+  double meet(const RowLike auto& x) { return taken_in(x, covariance); }
+
+  // The row must be the one that was met last.
+  bool learn(const RowLike auto& x, const Target& t, double score) {
+    const double slope = hinge_slope(score, t), step = learning_rate * slope * t.y;
+    const FullCovariance::Along along = covariance.latest(x);
+    covariance.learn(x, along, regularization, Sigma::after, step - dot(u, x) / regularization, u);
+    ++seen;
+    if (target.on()) {
+      target.meet(x);
+      aim();
+    }
+    return slope != 0;
+  }
+
+  void nonzeros(auto&& visit) const {
+    for (std::size_t j = 0; j < u.size(); ++j)
+      if (const double w = weight(u[j], lambda(), clip); w != 0) visit(j, w);
+  }
+
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate);
+    visit("regularization", regularization);
+    visit("clip", clip);
+    target.options(visit);
+    shrink.options(visit);
+    visit("transductive", transductive);
+  }
+  void state(auto&& visit) {
+    visit("seen", seen);
+    target.state(visit);
+    visit("dual", u);
+    covariance.state(visit);
+  }
+
+ private:
+  double lambda() const { return shrink.at(static_cast<double>(seen) + 1, learning_rate, target); }
+  // All of u has moved anyway: the shrink is the largest size that is left out.
+  void aim() {
+    std::vector<double> sizes(u.size());
+    for (std::size_t j = 0; j < u.size(); ++j) sizes[j] = std::abs(u[j]);
+    const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(target.room());
+    if (last == sizes.end()) return;
+    std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
+    target.chosen = *last;
+  }
+  static double weight(double dual, double l, double clip) {
+    const double w = soft(dual, l);
+    return std::abs(w) < clip ? 0 : w;
+  }
+
+  // The score with x taken into the covariance, which is only looked at.
+  double taken_in(const RowLike auto& x, FullCovariance& sigma) const {
+    const double left = regularization + sigma.along(x).variance();
+    const double move = dot(u, x) / left, l = lambda();
+    const double* k = sigma.product();
+    return x.sum([=, this](Index j, double v) {
+      const auto at = static_cast<std::size_t>(j);
+      return soft(u[at] - move * k[at], l) * v;
+    });
+  }
+};
+
+}  // namespace lopsided

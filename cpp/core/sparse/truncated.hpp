@@ -1,0 +1,115 @@
+// Truncated gradient (Langford et al. 2009), FOBOS (Duchi & Singer 2009; it is period 1 and no
+// ceiling) and its adaptive form (Duchi, Hazan & Singer 2011): a gradient step, then every weight is
+// shrunk.
+//
+// Shrinks add up, so a feature notes the shrinks of all rounds when it was last written and owes the
+// difference. A weight of 0 owes nothing and notes nothing.
+#pragma once
+
+#include "learner.hpp"
+
+namespace lopsided {
+
+struct TruncatedGradient {
+  enum class Schedule { constant, sqrt };
+  static constexpr std::size_t width = 2;  // weight, shrinks when it was written
+  static constexpr bool takes_in = false, dual = false;
+
+  double learning_rate = 0.1, l1 = 0;
+  double period = 1;                                          // rounds between truncations
+  double ceiling = std::numeric_limits<double>::infinity();  // larger weights are left alone
+  Schedule schedule = Schedule::constant;
+  double shrinks = 0, due = 0;  // of all rounds; of those up to the last truncation
+
+  auto weights(Count, const TargetSparsity&) const {
+    return [due = due, ceiling = ceiling](const double* row) {
+      return std::abs(row[0]) > ceiling ? row[0] : soft(row[0], due - row[1]);
+    };
+  }
+
+  void step(const RowLike auto& x, Table& table, Count seen, double slope, auto before, auto after) {
+    const double move = rate(seen + 1) * slope;
+    const auto w = weights(seen, {});
+    x.for_each([&, due = due](Index j, double v) {
+      double* row = table[static_cast<std::size_t>(j)];
+      before(static_cast<std::size_t>(j), row);
+      row[0] = w(row) + move * v;
+      row[1] = row[0] == 0 ? 0 : due;
+      after(static_cast<std::size_t>(j), row);
+    });
+  }
+
+  bool truncates(Count round) const { return round % static_cast<Count>(period) == 0; }
+  void pass(Count round) {
+    shrinks += rate(round) * l1;
+    if (truncates(round)) due = shrinks;
+  }
+  void raise(double level) { due = shrinks = level; }
+  // The sum of shrinks at which the weight ends.
+  double level(const double* row) const {
+    const double size = std::abs(row[0]);
+    return size > ceiling ? std::numeric_limits<double>::infinity() : size + row[1];
+  }
+
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate);
+    visit("l1", l1);
+    visit("period", period);
+    visit("ceiling", ceiling);
+    visit("schedule", schedule, {"constant", "sqrt"});
+  }
+  void state(auto&& visit) {
+    visit("shrinks", shrinks);
+    visit("due", due);
+  }
+
+ private:
+  double rate(Count round) const {
+    return schedule == Schedule::constant ? learning_rate
+                                          : learning_rate / std::sqrt(static_cast<double>(round));
+  }
+};
+
+struct AdaptiveFobos {
+  static constexpr std::size_t width = 3;  // weight, shrinks when it was written, sum of g^2
+  static constexpr bool takes_in = false, dual = false;
+
+  double learning_rate = 1, l1 = 0, delta = 10;
+  double due = 0;  // shrinks of all rounds
+
+  auto weights(Count, const TargetSparsity&) const {
+    return [due = due, delta = delta](const double* row) {
+      if (row[0] == 0) return 0.0;
+      return soft(row[0], (due - row[1]) / (delta + std::sqrt(row[2])));
+    };
+  }
+
+  void step(const RowLike auto& x, Table& table, Count seen, double slope, auto before, auto after) {
+    const auto w = weights(seen, {});
+    x.for_each([&, due = due, delta = delta, eta = learning_rate](Index j, double v) {
+      double* row = table[static_cast<std::size_t>(j)];
+      before(static_cast<std::size_t>(j), row);
+      const double weight = w(row), g = slope * v;
+      row[2] += g * g;
+      row[0] = weight + eta * g / (delta + std::sqrt(row[2]));
+      row[1] = row[0] == 0 ? 0 : due;
+      after(static_cast<std::size_t>(j), row);
+    });
+  }
+
+  bool truncates(Count) const { return true; }
+  void pass(Count) { due += learning_rate * l1; }
+  void raise(double level) { due = level; }
+  double level(const double* row) const {
+    return row[1] + std::abs(row[0]) * (delta + std::sqrt(row[2]));
+  }
+
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate);
+    visit("l1", l1);
+    visit("delta", delta);
+  }
+  void state(auto&& visit) { visit("due", due); }
+};
+
+}  // namespace lopsided
