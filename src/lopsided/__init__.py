@@ -29,7 +29,7 @@ _HOME = {
     "load": "persist",
 }
 
-__all__ = sorted([*_HOME, "bounds", "catalog", "metrics"])
+__all__ = sorted([*_HOME, "bounds", "catalog", "metrics", "sparse_bounds"])
 
 
 def __getattr__(name: str) -> Any:
