@@ -395,6 +395,10 @@ def test_score_zero_counts_as_a_positive_prediction():
         (lambda: lopsided.COG(class_weight=None, scaling="none", intercept=True), "intercept"),
         (lambda: lopsided.ACOG(class_weight=None, scaling="none", sigma="old"), "sigma"),
         (lambda: lopsided.ACOG(class_weight=None, scaling="none", diag_rule="shared"), "diag_rule"),
+        (
+            lambda: lopsided.ACOG(class_weight=None, scaling="none", covariance="sketch"),
+            "covariance",
+        ),
     ],
 )
 def test_record_refuses_a_learner_the_theorems_do_not_speak_about(model, message):

@@ -46,7 +46,7 @@ _HOME = {
     "sparsity_sweep": "sweeps",
 }
 
-__all__ = sorted([*_HOME, "bounds", "catalog", "metrics", "report"])
+__all__ = sorted([*_HOME, "bounds", "catalog", "metrics", "report", "sparse_bounds"])
 
 
 def __getattr__(name: str) -> Any:

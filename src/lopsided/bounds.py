@@ -13,6 +13,8 @@ the theorems speak about, and each function here puts one of them into numbers f
 `acog_theorem3`        weighted cost of ACOG
 =====================  =================================================================
 
+`lopsided.sparse_bounds` has those of the sparse learners.
+
 Each takes ``form``: ``"any-rate"`` (the default) is the corrected inequality, proved for every
 learning rate; ``"printed"`` is the statement of the paper; ``"proof"`` (ACOG only) is the last line
 of the paper's proof, before its learning rate is put in. The tests hold streams on which the last
@@ -79,8 +81,55 @@ class Bound:
         return self.left <= self.right + ROUNDING * max(1.0, abs(self.left), abs(self.right))
 
 
+class Losses:
+    """What the losses of a run come to: of its learner, and of a comparator."""
+
+    X: Floats
+    y: Floats
+    scores: Floats
+    rho: float
+    loss: str
+
+    @cached_property
+    def weights(self) -> Floats:
+        """rho_t of each round: rho for a positive, 1 for a negative."""
+        return np.where(self.y > 0, self.rho, 1.0)
+
+    @cached_property
+    def updates(self) -> NDArray[np.bool_]:
+        """The rounds with a positive loss, in which the learner moved."""
+        margin = self.weights if self.loss == "I" else 1.0
+        return np.asarray(self.y * self.scores < margin)
+
+    @cached_property
+    def learner_loss(self) -> float:
+        """Progressive loss of the learner, summed over the run."""
+        return self._total_loss(self.scores)
+
+    def comparator_loss(self, u: ArrayLike) -> float:
+        """Loss of the fixed linear model ``u``, summed over the run."""
+        return self._total_loss(self.X @ self.vector(u))
+
+    def _total_loss(self, scores: Floats) -> float:
+        if self.loss == "I":
+            return float(np.maximum(0.0, self.weights - self.y * scores).sum())
+        return float((self.weights * np.maximum(0.0, 1.0 - self.y * scores)).sum())
+
+    @cached_property
+    def weighted_mistakes(self) -> float:
+        """``rho M_p + M_n``; a score of 0 predicts +1."""
+        return float(self.weights[np.where(self.scores >= 0, 1.0, -1.0) != self.y].sum())
+
+    def vector(self, u: ArrayLike) -> Floats:
+        """Check that ``u`` is a comparator for this run and return it as an array."""
+        vector = np.asarray(u, dtype=np.float64)
+        if vector.shape != self.X.shape[1:] or not np.isfinite(vector).all():
+            raise ValueError(f"u must be {self.X.shape[1]} finite numbers, got {u!r}")
+        return vector
+
+
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Losses):
     """What the theorems need of one pass of COG or ACOG over a stream.
 
     Parameters
@@ -132,43 +181,6 @@ class Run:
                 raise ValueError(f"{name} is {value}, expected a positive number")
         if (self.regularization is None) != (self.covariance is None):
             raise ValueError("regularization and covariance go together: both (ACOG) or none (COG)")
-
-    @cached_property
-    def weights(self) -> Floats:
-        """rho_t of each round: rho for a positive, 1 for a negative."""
-        return np.where(self.y > 0, self.rho, 1.0)
-
-    @cached_property
-    def updates(self) -> NDArray[np.bool_]:
-        """The rounds with a positive loss, in which the learner moved."""
-        margin = self.weights if self.loss == "I" else 1.0
-        return np.asarray(self.y * self.scores < margin)
-
-    @cached_property
-    def learner_loss(self) -> float:
-        """Progressive loss of the learner, summed over the run."""
-        return self._total_loss(self.scores)
-
-    def comparator_loss(self, u: ArrayLike) -> float:
-        """Loss of the fixed linear model ``u``, summed over the run."""
-        return self._total_loss(self.X @ self.vector(u))
-
-    def _total_loss(self, scores: Floats) -> float:
-        if self.loss == "I":
-            return float(np.maximum(0.0, self.weights - self.y * scores).sum())
-        return float((self.weights * np.maximum(0.0, 1.0 - self.y * scores)).sum())
-
-    @cached_property
-    def weighted_mistakes(self) -> float:
-        """``rho M_p + M_n``; a score of 0 predicts +1."""
-        return float(self.weights[np.where(self.scores >= 0, 1.0, -1.0) != self.y].sum())
-
-    def vector(self, u: ArrayLike) -> Floats:
-        """Check that ``u`` is a comparator for this run and return it as an array."""
-        vector = np.asarray(u, dtype=np.float64)
-        if vector.shape != self.X.shape[1:] or not np.isfinite(vector).all():
-            raise ValueError(f"u must be {self.X.shape[1]} finite numbers, got {u!r}")
-        return vector
 
     def distance(self, u: ArrayLike) -> float:
         """``D = max_t ||mu_t - u||`` over the weights before rounds 1 to T."""
@@ -222,13 +234,10 @@ def record(model: Any, X: ArrayLike, y: ArrayLike) -> Run:
     6.0
     """
     params = model.get_params()
-    rho = _known_rho(params, type(model).__name__)
-    X = np.asarray(X, dtype=np.float64)
-    y = np.asarray(y, dtype=np.float64)
-    if X.ndim != 2 or len(X) == 0 or y.shape != (len(X),):
-        raise ValueError(f"X of shape {X.shape} and y of shape {y.shape} are no rows with labels")
-    if not np.isin(y, (-1.0, 1.0)).all():
-        raise ValueError("y must hold -1 and +1 only")
+    if not {"loss", "learning_rate", "class_weight"} <= params.keys():
+        raise TypeError(f"there are bounds for COG and ACOG, not for {type(model).__name__}")
+    rho = known_rho(params, ASSUMED)
+    X, y = labelled_rows(X, y)
     learner = type(model)(**params)
     scores = np.zeros(len(X))  # before the first round the weights are 0 and so is the score
     means = np.zeros((len(X) + 1, X.shape[1]))
@@ -254,22 +263,18 @@ def record(model: Any, X: ArrayLike, y: ArrayLike) -> Run:
 
 
 # What the theorems assume; any other value is another algorithm, without these bounds.
-ASSUMED = {
-    "scaling": ("none",),
-    "intercept": (False,),
-    "positive": (None, 1),
-    "hash_bits": (None,),
+STREAM = {"scaling": ("none",), "intercept": (False,), "positive": (None, 1), "hash_bits": (None,)}
+ASSUMED = STREAM | {
     "schedule": ("constant",),
+    "covariance": ("full", "diagonal"),
     "diag_rule": ("coordinate",),
     "sigma": ("new",),
 }
 
 
-def _known_rho(params: dict[str, Any], name: str) -> float:
-    """Refuse a learner the theorems do not speak about; return its rho."""
-    if not {"loss", "learning_rate", "class_weight"} <= params.keys():
-        raise TypeError(f"there are bounds for COG and ACOG, not for {name}")
-    for key, allowed in ASSUMED.items():
+def known_rho(params: dict[str, Any], assumed: dict[str, tuple[Any, ...]]) -> float:
+    """Refuse parameters the theorems do not speak about; return rho."""
+    for key, allowed in assumed.items():
         if key in params and params[key] not in allowed:
             raise ValueError(f"the bounds assume {key}={allowed[0]!r}, got {params[key]!r}")
     class_weight = params["class_weight"]
@@ -281,6 +286,17 @@ def _known_rho(params: dict[str, Any], name: str) -> float:
             f"got {class_weight!r}"
         )
     return float(class_weight[1] / class_weight[-1])
+
+
+def labelled_rows(X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+    """Return X and y as arrays, if they are a stream."""
+    X = np.asarray(X, dtype=np.float64)
+    y = np.asarray(y, dtype=np.float64)
+    if X.ndim != 2 or len(X) == 0 or y.shape != (len(X),):
+        raise ValueError(f"X of shape {X.shape} and y of shape {y.shape} are no rows with labels")
+    if not np.isin(y, (-1.0, 1.0)).all():
+        raise ValueError("y must hold -1 and +1 only")
+    return X, y
 
 
 def csogd_lemma1(run: Run, u: ArrayLike, *, form: Form = "any-rate") -> Bound:

@@ -8,11 +8,28 @@ from __future__ import annotations
 
 from .first_order import COG, CPA, PAUM, ROMMA, PassiveAggressive, Perceptron
 from .second_order import ACOG, AROW
+from .sketch import SACOG
+from .sparse import SSOL, AdaFOBOS, AdaRDA, DualAveraging, TruncatedGradient
 from .stream import Pass, run
 
 ORACLES = {
     oracle.__name__: oracle
-    for oracle in (Perceptron, ROMMA, PassiveAggressive, PAUM, CPA, COG, AROW, ACOG)
+    for oracle in (
+        Perceptron,
+        ROMMA,
+        PassiveAggressive,
+        PAUM,
+        CPA,
+        COG,
+        AROW,
+        ACOG,
+        SACOG,
+        TruncatedGradient,
+        AdaFOBOS,
+        AdaRDA,
+        DualAveraging,
+        SSOL,
+    )
 }
 
 __all__ = ["ORACLES", "Pass", "run"]

@@ -16,15 +16,30 @@ def is_mistake(y, p):
 
 
 class Linear:
-    """w = 0 at the start, and the score w . x."""
+    """w = 0 at the start, and the score w . x.
+
+    `absorb` may look at a row before it is scored in a pass; `decision` scores a row after it, with
+    the weights `coef`. `parts` names the state that is rounded on the way.
+    """
 
     b = 0.0
+    parts = ("w", "b", "sigma")
 
     def start(self, d):
         self.w = np.zeros(d)
 
+    def absorb(self, x):
+        pass
+
     def score(self, x):
         return float(np.dot(self.w, x))
+
+    @property
+    def coef(self):
+        return self.w
+
+    def decision(self, x):
+        return self.score(x)
 
 
 class Perceptron(Linear):

@@ -35,7 +35,7 @@ class Pass:
     def decision(self, X):
         """Scores of new rows, each scaled as if it came next."""
         prepared = [prepare(self.scaler, x, self.intercept) for x in X]
-        return np.array([self.oracle.score(x) for x in prepared])
+        return np.array([self.oracle.decision(x) for x in prepared])
 
 
 def prepare(scaler, x, intercept):
@@ -92,6 +92,7 @@ def run(
     for t, i in enumerate(np.flatnonzero(weights > 0), start=1):
         x = prepare(scaler, X[i], intercept)
         scaler.absorb(X[i])
+        oracle.absorb(x)
         scores[i] = oracle.score(x)
         before = ratio(positives, negatives)
         positives += weights[i] * (y[i] > 0)
