@@ -5,8 +5,8 @@ data sets that are looked for where `lopsided data list` looks. As in the paper 
 tuned without shrinking, here by the progressive pass over the training rows; then the shrink is
 swept and finished models are judged on test rows. Error at a sparsity is read off between the
 points of the sweep. RDA, FSOL and SSOL have several schedules of the shrink: FSOL is the constant
-one of theorem 2, SSOL that of theorem 3, l1 / t. A model without a weight for a row says positive, so
-for the error the more frequent class is the positive one; at 1:99 it is the rare one.
+one of theorem 2, SSOL that of theorem 3, l1 / t. A model without a weight for a row says positive,
+so for the error the more frequent class is the positive one; at 1:99 it is the rare one.
 """
 
 from __future__ import annotations

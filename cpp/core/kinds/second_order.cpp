@@ -1,0 +1,19 @@
+#include "../linear/acog.hpp"
+#include "../linear/arow.hpp"
+#include "../recommended.hpp"
+#include "kind.hpp"
+
+namespace lopsided {
+
+std::span<const Kind> second_order_kinds() {
+  static constexpr Kind kinds[] = {
+      {"arow-diagonal", make<Arow<DiagonalCovariance>>},
+      {"arow-full", make<Arow<FullCovariance>>},
+      {"acog-diagonal", make<Acog<DiagonalCovariance>>},
+      {"acog-full", make<Acog<FullCovariance>>},
+      {"recommended", make<Recommended>},
+  };
+  return kinds;
+}
+
+}  // namespace lopsided

@@ -1,0 +1,20 @@
+#include "../sparse/dual.hpp"
+#include "../sparse/ssol.hpp"
+#include "../sparse/truncated.hpp"
+#include "kind.hpp"
+
+namespace lopsided {
+
+std::span<const Kind> sparse_kinds() {
+  static constexpr Kind kinds[] = {
+      {"truncated-gradient", make<SparseLearner<TruncatedGradient>>},
+      {"adaptive-fobos", make<SparseLearner<AdaptiveFobos>>},
+      {"dual-averaging", make<SparseLearner<DualAveraging>>},
+      {"adaptive-rda", make<SparseLearner<AdaptiveRda>>},
+      {"ssol-diagonal", make<SparseLearner<SsolDiagonal>>},
+      {"ssol-full", make<SsolFull>},
+  };
+  return kinds;
+}
+
+}  // namespace lopsided
