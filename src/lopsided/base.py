@@ -228,13 +228,13 @@ class OnlineClassifier(Parameterised):
     def coef_(self) -> NDArray[np.float64]:
         """The weight of each scaled feature."""
         weights = np.asarray(self._attribute("coef_").coefficients())
-        return weights[1:] if self._made_with["options"]["intercept"] else weights
+        return weights[self._constants() :]
 
     @property
     def intercept_(self) -> float:
         """The weight of the constant."""
         model = self._attribute("intercept_")
-        if self._made_with["options"]["intercept"]:
+        if self._constants():
             return float(model.coefficients()[0])
         return float(model.state().get("bias", 0.0))
 
@@ -285,6 +285,10 @@ class OnlineClassifier(Parameterised):
     def _kind(self) -> str:
         """Return the name of this learner in the core."""
         return self._core_name
+
+    def _constants(self) -> int:
+        """Return how many of the core's coefficients come before those of the features."""
+        return int(self._made_with["options"]["intercept"])
 
     def _own_options(self) -> dict[str, Any]:
         """Return the parameters that the core's learner takes, by its names."""

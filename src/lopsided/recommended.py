@@ -5,9 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ._parameters import switch
 from .costs import CostSensitiveClassifier
 
@@ -54,8 +51,8 @@ class Recommended(CostSensitiveClassifier):
     The members are ACOGs of several learning rates. Four see standard scores and one raw values,
     always as rows of unit length; one has a full covariance as long as there are at most 64
     features. The more a member's mistakes have cost under the class weights, the less its vote
-    weighs. Scores are between -1 and 1. Up to 64 features, sparse rows and dicts are centred as
-    dense ones are.
+    weighs. Scores are between -1 and 1; `coef_` and `intercept_` are those of the leading member.
+    Up to 64 features, sparse rows and dicts are centred as dense ones are.
 
     Parameters
     ----------
@@ -108,15 +105,8 @@ class Recommended(CostSensitiveClassifier):
         rho = self._attribute("leader_").state()["rho"]
         return min(self.members_, key=lambda member: rho * member.missed + member.alarmed)
 
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """The weight of each feature in the leading member."""
-        return np.asarray(self._attribute("coef_").coefficients())[1:]
-
-    @property
-    def intercept_(self) -> float:
-        """The weight of the leading member's constant."""
-        return float(self._attribute("intercept_").coefficients()[0])
+    def _constants(self) -> int:
+        return 1
 
     def _scaling(self, form: str) -> dict[str, bool]:
         if self.scaling == "auto":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import numpy as np
 
 from ..base import OnlineClassifier
 from ..persist import FORMAT, load_run
+from ..recommended import Recommended
 from .output import heading, print_json, print_table
 
 
@@ -53,6 +55,19 @@ def command(model: str, top: int, as_json: bool) -> None:
             *((k, repr(v)) for k, v in about["parameters"].items()),
         ]
     )
+    if about["members"]:
+        click.echo("\nmembers, the leading one marked")
+        print_table(
+            [
+                (
+                    "*" if m["leads"] else "",
+                    f"{m['learner']} {m['learning_rate']:g}, {m['scaling']}",
+                    f"missed {m['missed']:,.10g}",
+                    f"alarmed {m['alarmed']:,.10g}",
+                )
+                for m in about["members"]
+            ]
+        )
     if run is not None:
         click.echo(f"\ncheckpoint of a run, after {run['rows']:,} rows")
     if about["weights"]:
@@ -63,7 +78,7 @@ def command(model: str, top: int, as_json: bool) -> None:
 def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
     native = model._fitted()
     columns, weights = map(np.asarray, native.nonzeros())
-    if model._made_with["options"]["intercept"]:
+    if model._constants():
         columns, weights = columns[columns > 0] - 1, weights[columns > 0]
     names = native.names
     largest = np.argsort(-np.abs(weights), kind="stable")[:top]
@@ -80,6 +95,7 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
         "rounds": native.rounds,
         "updates": native.updates,
         "rho": getattr(model, "rho_", 1.0),
+        "members": _members(model),
         "named": bool(names),
         "names_bytes": model.names_bytes_ if names else None,
         "collisions": _collisions(model, len(weights)) if model.hash_bits else None,
@@ -87,6 +103,13 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
             (names[columns[k]] if names else str(columns[k]), float(weights[k])) for k in largest
         ],
     }
+
+
+def _members(model: OnlineClassifier) -> list[dict[str, Any]]:
+    if not isinstance(model, Recommended):
+        return []
+    leader = model.leader_
+    return [{**dataclasses.asdict(m), "leads": m == leader} for m in model.members_]
 
 
 def _collisions(model: OnlineClassifier, nonzero: int) -> dict[str, Any]:
