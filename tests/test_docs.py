@@ -20,7 +20,7 @@ def test_ci_runs_the_commands_of_the_readme():
     commands = [
         line.split("#")[0].strip()
         for line in (ROOT / "README.md").read_text().splitlines()
-        if line.startswith("pip install .") or line.startswith('pip install ".[test]"')
+        if line.startswith(('pip install ".[report]"', 'pip install ".[test]"'))
     ]
     script = (ROOT / ".ci" / "run").read_text()
     assert len(commands) == 2
