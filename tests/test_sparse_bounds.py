@@ -280,6 +280,7 @@ def test_record_starts_anew_and_leaves_the_model_alone():
         (lambda: lopsided.DualAveraging(scaling="none", l1_schedule="rda"), "l1_schedule"),
         (lambda: lopsided.DualAveraging(scaling="none", intercept=True), "intercept"),
         (lambda: lopsided.SSOL(scaling="none", l1_schedule="constant"), "l1_schedule"),
+        (lambda: lopsided.SSOL(scaling="none"), "given l1"),
     ],
 )
 def test_record_refuses_a_learner_the_theorems_do_not_speak_about(model, message):

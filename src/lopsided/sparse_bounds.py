@@ -154,6 +154,8 @@ def record(model: Any, X: ArrayLike, y: ArrayLike) -> SparseRun:
     schedule = "inverse" if second_order else "constant"
     thresholds = {"l1_schedule": (schedule,), "target_sparsity": (None,)}
     rho = known_rho(params, STREAM | thresholds)
+    if params["l1"] is None:
+        raise ValueError("the bounds assume a given l1: pass l1=0.1, for example")
     X, y = labelled_rows(X, y)
     learner = type(model)(**{**params, "positive": 1})
     progress = progressive(learner, X, y.astype(int))

@@ -50,7 +50,7 @@ def gram_schmidt(V):
 
 def qr(V):
     """As `gram_schmidt`, but for the signs of the rows."""
-    return np.linalg.qr(V.T)[0].T
+    return np.linalg.qr(V.T.astype(float))[0].T
 
 
 class Sketch:
@@ -104,11 +104,11 @@ class Sketch:
 
     @property
     def h(self):
-        return self.n * self.lam / (1 + self.n * self.lam)
+        return (self.n * self.lam / (1 + self.n * self.lam)).astype(float)
 
     def directions(self):
         """V over the features."""
-        return self.V[:, self.virtual :]
+        return self.V[:, self.virtual :].astype(float)
 
     def covariance(self):
         """The implied covariance over the features."""
@@ -117,12 +117,17 @@ class Sketch:
 
 
 class Oja(Sketch):
-    """The sketch as V itself, algorithm 3."""
+    """The sketch as V itself, algorithm 3.
+
+    In long doubles: a row of length 1000 added to V leaves six digits less of what is across it.
+    `error` is the part of V that rounding may have changed.
+    """
 
     orth = staticmethod(gram_schmidt)
 
     def begin(self, start):
-        self.V = start
+        self.V = start.astype(np.longdouble)
+        self.error = 0.0
 
     def enter(self, column, u):
         self.V[:, column] = u
@@ -134,6 +139,7 @@ class Oja(Sketch):
         self.V = self.V + np.outer(a, x) / self.n
 
     def orthonormalise(self):
+        self.error = max(self.error, np.finfo(self.V.dtype).eps * np.max(np.abs(self.V)))
         self.V = self.orth(self.V)
 
 
