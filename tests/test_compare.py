@@ -16,6 +16,7 @@ import scipy.stats
 
 import lopsided
 from lopsided import _data, compare
+from lopsided._measures import MEASURES
 from lopsided._parameters import integer
 from lopsided._statistics import wilcoxon
 from lopsided.cli import main
@@ -157,6 +158,23 @@ def test_a_run_is_a_progressive_pass():
         assert run.counts.updates == expected.updates
         assert run.curve == expected.curve
         assert (run.nnz, run.sparsity) == (7, 0)
+
+
+@pytest.mark.parametrize("metric", [*MEASURES, "precision_at_7"])
+def test_every_metric_is_that_of_the_pass(metric):
+    X, y = small()
+    order = np.random.default_rng(0).permutation(len(y))
+    result = compare(["CPA"], X, y, permutations=2, metric=metric, fn=3.0, fp=2.0, alpha=0.3)
+    expected = lopsided.progressive(lopsided.make("CPA"), X, y, order=order)
+    of = {
+        "sum": expected.sum(0.3),
+        "cost": expected.cost(3.0, 2.0),
+        "cost_per_thousand": expected.cost_per_thousand(3.0, 2.0),
+        "precision_at_7": expected.precision_at_k(7),
+    }
+    assert result.runs[0].value == (of[metric] if metric in of else getattr(expected, metric))
+    assert result.larger_is_better == (not metric.startswith("cost"))
+    assert metric in result.table()
 
 
 def test_running_class_counts_are_those_of_a_resumed_pass():
@@ -521,6 +539,8 @@ def test_a_table_is_saved_by_its_ending(result, tmp_path):
         ({"grid": {"COG-II": {"C": [1]}}}, "COG-II has no parameter 'C'"),
         ({"grid": [1]}, "grid must be a dict"),
         ({"metric": "acuracy"}, "did you mean 'accuracy'"),
+        ({"metric": "precision_at_0"}, "did you mean 'precision_at_K'"),
+        ({"metric": "precision_at_61", "grid": {}}, "k=61 is not possible"),
         ({"select": "lucky"}, "select='lucky'"),
         ({"order": "tim"}, "order='tim'"),
         ({"jobs": 0}, "jobs=0"),
@@ -572,6 +592,7 @@ def test_one_class_in_the_first_third_is_an_error_in_order_of_time():
         "--set foo=1",
         "--sweep learning_rate",
         "--grid C",
+        "--metric acuracy",
         "--output missing/table.txt",
         "--resume german",
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable
 
 from ._parameters import nearest
@@ -36,12 +37,31 @@ MEASURES: dict[str, Measure] = {
     "sensitivity": Measure(lambda run, _: run.sensitivity),
     "specificity": Measure(lambda run, _: run.specificity),
     "accuracy": Measure(lambda run, _: run.accuracy),
+    "precision": Measure(lambda run, _: run.precision),
+    "f1": Measure(lambda run, _: run.f1),
+    "mcc": Measure(lambda run, _: run.mcc, percent=False),
     "auc": Measure(lambda run, _: run.auc),
+    "average_precision": Measure(lambda run, _: run.average_precision),
+    "cost_per_thousand": Measure(
+        lambda run, prices: run.cost_per_thousand(prices.fn, prices.fp),
+        larger_is_better=False,
+        percent=False,
+    ),
 }
+NAMES = (*MEASURES, "precision_at_K")  # K a number
 
 
 def measure(name: str) -> Measure:
-    """Return a measure by its name."""
+    """Return a measure by its name.
+
+    Examples
+    --------
+    >>> measure("precision_at_100").larger_is_better
+    True
+    """
+    if at_k := re.fullmatch(r"precision_at_([1-9]\d{0,17})", str(name)):
+        k = int(at_k[1])
+        return Measure(lambda run, _: run.precision_at_k(k))
     if name not in MEASURES:
-        raise ValueError(f"there is no metric {name!r}: {nearest(str(name), MEASURES)}")
+        raise ValueError(f"there is no metric {name!r}: {nearest(str(name), NAMES)}")
     return MEASURES[name]

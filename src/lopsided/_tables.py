@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._measures import MEASURES
+from ._measures import measure
 from ._parameters import nearest
 from ._plain import as_json, plain
 
@@ -76,14 +76,14 @@ def sweep(comparison: Comparison, parameter: str, form: str) -> str:
 
 def title(metric: str) -> str:
     """Return the head of a column of figures."""
-    return f"{metric} %" if MEASURES[metric].percent else metric
+    return f"{metric} %" if measure(metric).percent else metric
 
 
 def figure(metric: str, mean: float, std: float) -> str:
     """Return a mean with its standard deviation as papers print them."""
     if math.isnan(mean):
         return "–"
-    unit = 100 if MEASURES[metric].percent else 1
+    unit = 100 if measure(metric).percent else 1
     return f"{unit * mean:.3f}" + ("" if math.isnan(std) else f"±{unit * std:.3f}")
 
 

@@ -167,7 +167,9 @@ def compare(
     held_out : tuple (X, y) or (X, y, sample_weight), optional
         Learn from each permutation and report on these rows.
     metric : str
-        What is best: "sum", "cost", "sensitivity", "specificity", "accuracy" or "auc".
+        What decides: "sum", "cost", "sensitivity", "specificity", "accuracy", "precision", "f1",
+        "mcc", "auc", "average_precision", "cost_per_thousand" or, for the k highest scores,
+        "precision_at_k" with a number for k.
     alpha : float
         The weight of sensitivity in the sum.
     fn, fp : float

@@ -17,7 +17,7 @@ from .. import _tables
 from .._data import BadRowError
 from .._grids import learners_of
 from .._labels import LabelError, Labels
-from .._measures import MEASURES
+from .._measures import NAMES, measure
 from .._whole import write_whole
 from ..base import OnlineClassifier
 from ..catalog import CATALOG, Entry, find, learners
@@ -50,6 +50,14 @@ DEFAULT_LEARNERS = (
     "ACOG-II-diag",
 )
 _ENDINGS = {".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
+
+
+def _metric(name: str) -> str:
+    try:
+        measure(name)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+    return name
 
 
 @click.command(
@@ -94,10 +102,10 @@ Examples:
 )
 @click.option(
     "--metric",
-    type=click.Choice(list(MEASURES)),
     default="sum",
     show_default=True,
-    help="What decides.",
+    callback=lambda _ctx, _param, name: _metric(name),
+    help=f"What decides: {', '.join(NAMES)}.",
 )
 @click.option(
     "--alpha",
