@@ -35,7 +35,8 @@ addEventListener("load", () => {
     return box.left < all.left - 1 || box.right > all.right + 1 || box.top < all.top - 1
       || box.bottom > all.bottom + 1;
   }).map(e => e.textContent);
-  parent.postMessage(JSON.stringify({cut, width: root.clientWidth, scroll: root.scrollWidth, wide, seen,
+  parent.postMessage(JSON.stringify({width: root.clientWidth, scroll: root.scrollWidth, wide,
+    seen, cut,
     faults, font: parseFloat(getComputedStyle(document.body).fontSize),
     loads: performance.getEntriesByType("resource").map(e => e.name)}), "*");
 });
