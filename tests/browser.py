@@ -30,7 +30,13 @@ addEventListener("load", () => {
     const box = e.getBoundingClientRect();
     return [box.width, box.height];
   });
-  parent.postMessage(JSON.stringify({width: root.clientWidth, scroll: root.scrollWidth, wide, seen,
+  const cut = [...document.querySelectorAll("svg text")].filter(e => {
+    const box = e.getBoundingClientRect(), all = e.closest("svg").getBoundingClientRect();
+    return box.left < all.left - 1 || box.right > all.right + 1 || box.top < all.top - 1
+      || box.bottom > all.bottom + 1;
+  }).map(e => e.textContent);
+  parent.postMessage(JSON.stringify({width: root.clientWidth, scroll: root.scrollWidth, wide,
+    seen, cut,
     faults, font: parseFloat(getComputedStyle(document.body).fontSize),
     loads: performance.getEntriesByType("resource").map(e => e.name)}), "*");
 });

@@ -16,7 +16,7 @@ from ..data.generators import Fraud, fraud
 from ..evaluation import progressive
 from ..metrics import Counts
 from ..report import require, write
-from ..report.content import money, per_thousand, trivial
+from ..report.content import money, trivial
 from . import _COMMANDS
 from .options import check_writable
 from .output import heading, measures, print_json
@@ -128,13 +128,13 @@ def _print_table(runs: Mapping[str, Counts], best: float) -> None:
         f"{'learner':39}{'found':>6}{'missed':>8}{'alarms':>8}{'per 1,000':>10}{'cost':>9}".rstrip()
     )
     for name, what, c in rows:
-        cost = c.cost(MISS, ALARM)
         click.echo(
             f"{name + (', ' if what else '') + what:39}{c.positives - c.false_negatives:6,.0f}"
             f"{c.false_negatives:8,.0f}{c.false_positives:8,.0f}"
-            f"{money(per_thousand(cost, c), UNIT):>10}{money(cost, UNIT):>9}"
+            f"{money(c.cost_per_thousand(MISS, ALARM), UNIT):>10}"
+            f"{money(c.cost(MISS, ALARM), UNIT):>9}"
         )
-    each = money(per_thousand(best, whole), UNIT)
+    each = money(1000 * best / EVENTS, UNIT)
     click.echo(f"{'the best that any rule can expect':61}{each:>10}{money(best, UNIT):>9}")
 
 
@@ -170,7 +170,6 @@ def _print_json(runs: Mapping[str, Counts], best: float, seed: int, report: str 
                     "learner": name,
                     "told": told.get(name),
                     **measures(counts, MISS, ALARM),
-                    "cost_per_thousand": per_thousand(counts.cost(MISS, ALARM), counts),
                 }
                 for name, counts in named.items()
             ],

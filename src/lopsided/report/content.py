@@ -83,7 +83,7 @@ def clean(value: Any) -> str:
 
 def percent(share: float) -> str:
     """Return a share in per cent, or what is said when there is none."""
-    return "not available" if math.isnan(share) else f"{share:.2%}"
+    return "–" if math.isnan(share) else f"{share:.2%}"
 
 
 def money(value: float, unit: str) -> str:
@@ -91,12 +91,6 @@ def money(value: float, unit: str) -> str:
     if not unit:
         return f"{value:,.6g}"
     return f"{unit}{value:,.0f}" if len(unit) == 1 else f"{value:,.0f} {unit}"
-
-
-def per_thousand(cost: float, counts: Counts) -> float:
-    """Return a cost for each thousand events, by weight."""
-    total = counts.positives + counts.negatives
-    return 1000 * cost / total if total else math.nan
 
 
 def trivial(counts: Counts) -> dict[str, Counts]:
@@ -156,20 +150,20 @@ def _sentence(
 
 def _table(learners: Sequence[Learner], best: int | None, fn: float, fp: float, unit: str) -> Table:
     def row(name: str, c: Counts) -> list[str]:
-        cost = c.cost(fn, fp)
         return [
             name,
             percent(c.sensitivity),
             percent(c.specificity),
             percent(c.sum(unseen=math.nan)),
+            percent(c.precision),
             f"{c.positives - c.false_negatives:,.10g}",
             f"{c.false_negatives:,.10g}",
             f"{c.false_positives:,.10g}",
-            money(cost, unit),
-            money(per_thousand(cost, c), unit),
+            money(c.cost(fn, fp), unit),
+            money(c.cost_per_thousand(fn, fp), unit),
         ]
 
-    header = ["learner", "sensitivity", "specificity", "balanced", "found", "missed"]
+    header = ["learner", "sensitivity", "specificity", "balanced", "precision", "found", "missed"]
     header += ["false alarms", "cost", "per 1,000 events"]
     rows = [row(x.name, x.counts) for x in learners]
     if any(x.counts.queries < x.counts.events for x in learners):

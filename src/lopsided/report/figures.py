@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..metrics import Counts
 from .content import PRICES, Content, Learner, Sweep, cheapest, money, trivial
 
 if TYPE_CHECKING:
@@ -245,11 +246,10 @@ def _prices(axes: Axes, learners: Sequence[Learner], content: Content) -> list[_
     return ends
 
 
-def _per_thousand(counts: Any, prices: Any) -> list[float]:
-    total = counts.positives + counts.negatives
-    costs = 1000 * (prices * counts.false_negatives + counts.false_positives) / total
+def _per_thousand(counts: Counts, prices: Any) -> list[float]:
+    costs = [counts.cost_per_thousand(price, 1) for price in prices]
     # A perfect learner has no place on a logarithmic axis.
-    return [float(c) if c > 0 else math.nan for c in costs]
+    return [cost or math.nan for cost in costs]
 
 
 def _who_is_cheapest(learners: Sequence[Learner]) -> str:
@@ -307,8 +307,7 @@ def _drawn(draw: Callable[[Axes], list[_End]], content: Content, words: str) -> 
     canvas = Canvas(figsize=(_WIDTH, height))
     axes = canvas.add_axes((0, 0, 1, 1))
     ends = draw(axes)
-    widest = max((len(_short(end.name)) for end in ends), default=0)
-    right = (widest * 0.6 * _SIZE + 24) / 72 / _WIDTH
+    right = (max((_length(_short(end.name)) for end in ends), default=0) + 22) / 72 / _WIDTH
     left, bottom, top = 0.65 / _WIDTH, 0.55 / height, 0.42 / height
     axes.set_position((left, bottom, 1 - left - right, 1 - bottom - top))
     _place_labels(axes, ends, height)
@@ -366,6 +365,14 @@ def _spread(wanted: Sequence[float], gap: float) -> list[float]:
     for k, place in zip(order, places, strict=True):
         found[k] = place
     return found
+
+
+def _length(text: str) -> float:
+    """Return the length of a text in points, in a font that is wider than most."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    return text_to_path.get_text_width_height_descent(text, FontProperties(size=_SIZE), False)[0]
 
 
 def _short(name: str) -> str:
