@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import covariance, csr, dense, event, imports, memory, peers, sparse, table, text
+from . import covariance, csr, dense, event, imports, memory, peers, sketch, sparse, table, text
 from .harness import Sentinel, measure
 
 TOPICS = {
     "csr": csr,
     "dense": dense,
     "covariance": covariance,
+    "sketch": sketch,
     "event": event,
     "import": imports,
     "memory": memory,

@@ -109,7 +109,8 @@ class DenseSketch {
   void turn_all() {
     for (std::size_t first = 0; first < mean_.size(); first += block) {
       const std::size_t n = std::min(block, mean_.size() - first);
-      double sum[block] = {};
+      double sum[block];
+      std::fill_n(sum, n, 0.0);
       double* __restrict mean = mean_.data() + first;
       for (std::size_t i = 0; i < oja_.size(); ++i) {
         const double a = turn_.a[i], lean = turn_.lean[i], shrink = turn_.shrink[i], move = move_[i];

@@ -158,6 +158,8 @@ class Oja {
   Oja() { make_keys(); }
 
   std::size_t size() const { return energy_.size(); }
+  Count rows() const { return rows_; }
+  Count entered() const { return entered_; }
   // How many features given directions have; 0 when none are given.
   std::size_t given() const { return directions_.size() / size(); }
   double given(std::size_t i, std::size_t j) const { return directions_[i * given() + j]; }

@@ -58,6 +58,7 @@ class SparseSketch {
   }
   std::size_t columns() const { return oja_.given(); }
   void start() {
+    for (std::size_t j = 0; j < columns(); ++j) met_.push_back(static_cast<Index>(j));
     for (std::size_t i = 0; i < oja_.size(); ++i)
       for (std::size_t j = 0; j < columns(); ++j) table_[j][i + 1] = oja_.given(i, j);
   }
@@ -68,6 +69,7 @@ class SparseSketch {
   }
   void state(auto&& visit) {
     oja_.state(visit);
+    visit("sketch.rebased", rebased_);
     visit_fixed(visit, "sketch.basis", basis_.values);
     visit_fixed(visit, "sketch.b", b_);
     visit("sketch", table_);
@@ -94,7 +96,7 @@ class SparseSketch {
     for (std::size_t i = 0; i < m; ++i) turn_.a[i] *= root;
     const double rate = oja_.see(m, square, turn_);
     basis_.turn(m, turn_);
-    if (turn_.size > large || basis_.worn(m)) {
+    if (turn_.size > large || basis_.worn(m) || due()) {
       rebase(m);
       for (std::size_t i = 0; i < m; ++i) move[i + 1] = rate * root * turn_.turned[i];
     } else {
@@ -121,6 +123,10 @@ class SparseSketch {
     return row[1] != 0 || j < oja_.given() ||
            std::any_of(row, row + table_.width(), [](double v) { return v != 0; });
   }
+
+  // w and Z' b grow while their sum does not: before too much of it is lost in them, and seldom
+  // enough to cost next to nothing.
+  bool due() const { return oja_.rows() - rebased_ > 64 + 4 * oja_.entered(); }
 
   // Two numbers at a time: every machine has that, and a feature's row is a few pairs.
   typedef double Pair __attribute__((vector_size(16), aligned(8), may_alias));
@@ -170,6 +176,7 @@ class SparseSketch {
     std::sort(fresh_.begin(), fresh_.end());
     for (const auto& [j, value] : fresh_) {
       oja_.enter(m, static_cast<std::size_t>(j), turn_);
+      met_.push_back(j);
       double* row = table_[static_cast<std::size_t>(j)];
       basis_.solve(m, turn_.a, row + 1);
       row[0] = -mean_of(m, row);
@@ -184,19 +191,29 @@ class SparseSketch {
 
   // Z = F Z, F = I, and the whole mean in w.
   [[gnu::noinline]] void rebase(auto m) {
-    table_.for_each([&](std::size_t j, const double*) {
-      double* row = table_[j];
+    if (met_.size() != oja_.entered()) find_met();
+    for (const Index j : met_) {
+      double* row = table_[static_cast<std::size_t>(j)];
       row[0] = mean_of(m, row);
       basis_.multiply(m, row + 1, row + 1);
-    });
+    }
+    rebased_ = oja_.rows();
     basis_.reset(m);
     std::fill(b_.begin(), b_.end(), 0.0);
+  }
+
+  void find_met() {  // in a model from a file
+    met_.clear();
+    for (std::size_t j = 0; j < table_.size(); ++j)
+      if (is_in(j)) met_.push_back(static_cast<Index>(j));
   }
 
   Oja oja_;
   Basis basis_;
   std::vector<double> b_;
   Table table_;  // for each feature w, then its column of Z; all 0: has not entered
+  std::vector<Index> met_;  // the features that have entered
+  Count rebased_ = 0;       // rows seen when F was last made I
   RankOne turn_;
   std::vector<std::pair<Index, double>> fresh_;
 };
