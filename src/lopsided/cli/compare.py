@@ -166,6 +166,8 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
         check_writable(path)
     if report is not None:
         from .. import report as reports
+
+        reports.require()
     sweep = options.pop("sweep")
     models, grid = _learners(options)
     if sweep is not None and not any(
