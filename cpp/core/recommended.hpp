@@ -1,11 +1,11 @@
-// The learner for those who name none: five ACOGs that differ in rate, scaling and memory see one
+// The learner for those who name none: five learners that differ in step, scaling and memory see one
 // stream, and their votes weigh by what their mistakes have cost so far.
 //
 // Members 0 to 2 see standard scores, member 3 raw values, all as rows of unit length. They are
-// diagonal ACOG-II, side by side: one visit to a feature serves all. Member 4 has a full covariance
-// and the cost in its margin (ACOG-I), as long as there are few features. On wide sparse rows member
-// 0 has no constant and member 3 a rate of its own. A vote is s / sqrt(1 + s^2), its weight
-// (1 + x / 12)^-8, where x is how much more the member's mistakes have cost than those of the
+// diagonal ACOG-II or AROW, side by side: one visit to a feature serves all. Member 4 has a full
+// covariance and the cost in its margin (ACOG-I), as long as there are few features. On wide sparse
+// rows members 2 and 3 take other steps, and 1 and 3 have no constant. A vote is s / sqrt(1 + s^2), its
+// weight (1 + x / 12)^-8, where x is how much more the member's mistakes have cost than those of the
 // cheapest one, in units of the dearer kind of mistake.
 #pragma once
 
@@ -53,15 +53,26 @@ class Recommended {
   bool learn(const RowLike auto&, const Target& t, double) {
     blame(t);
     const Seen& row = seen_;
-    Four step{}, share{};
-    bool any = false;
+    Four step{}, share{}, after{};
+    bool any = false, arow = false;
     for (std::size_t k = 0; k < lanes; ++k) {
       if (!(t.y * scores_[k] < 1)) continue;
-      step[k] = (k == 3 && wide() ? wide_rate_ : rates_[k]) * t.cost * t.weight * t.y;
-      share[k] = 1;
-      any = true;
+      any = share[k] = 1;
+      step[k] = t.cost * t.weight * t.y;
+      const double rate = wide() ? wide_rates_[k] : rates_[k];
+      if (rate > 0) {
+        step[k] *= rate;
+        after[k] = 1;
+      } else {
+        arow = true;
+      }
     }
-    if (any) move(row, step, share);
+    if (arow) {
+      const Four variance = variances(row);
+      for (std::size_t k = 0; k < lanes; ++k)
+        if (share[k] > after[k]) step[k] *= (1 - t.y * scores_[k]) / (variance[k] + 1);
+    }
+    if (any) move(row, step, share, after);
     if (narrow_) any |= full_.learn(whole(row), t, scores_[lanes]);
     return any;
   }
@@ -92,8 +103,10 @@ class Recommended {
   void options(auto&& visit) {
     visit("scales", scales_);
     visit("constant", constant_);
-    for (std::size_t k = 0; k < lanes; ++k) visit(numbered("rate", k).c_str(), rates_[k]);
-    visit("rate.wide", wide_rate_);
+    for (std::size_t k = 0; k < lanes; ++k) {
+      visit(numbered("rate", k).c_str(), rates_[k]);
+      visit(numbered("rate.wide", k).c_str(), wide_rates_[k]);
+    }
     visit("rate.full", full_.learning_rate);
   }
   void state(auto&& visit) {
@@ -217,10 +230,7 @@ class Recommended {
     seen_ = row;
     const double* rows = table_.data();
     Four a{}, b{};
-    const auto part = [&](Index k) {
-      const double* m = rows + width * static_cast<std::size_t>(row.at ? row.at[k] : k + 1);
-      return load(m) * values(row, k);
-    };
+    const auto part = [&](Index k) { return load(rows + place(row, k)) * values(row, k); };
     Index k = 0;
     for (; k + 2 <= row.size; k += 2) {
       a += part(k);
@@ -235,16 +245,27 @@ class Recommended {
     return sum;
   }
 
-  void move(const Seen& row, Four step, Four share) {
+  // The mean moves along the variances of before (AROW) or `after` the row (ACOG).
+  void move(const Seen& row, Four step, Four share, Four after) {
     double* rows = table_.data();
     const auto take = [&](double* m, Four v) {
-      const Four q = load(m + lanes) + share * (v * v);
-      store(m + lanes, q);
-      store(m, load(m) + step * v / (1 + q));
+      const Four before = load(m + lanes), gain = share * (v * v);
+      store(m + lanes, before + gain);
+      store(m, load(m) + step * v / (1 + before + after * gain));
     };
-    for (Index k = 0; k < row.size; ++k)
-      take(rows + width * static_cast<std::size_t>(row.at ? row.at[k] : k + 1), values(row, k));
+    for (Index k = 0; k < row.size; ++k) take(rows + place(row, k), values(row, k));
     if (constant_) take(rows, constants());
+  }
+  Four variances(const Seen& row) const {
+    const double* rows = table_.data();
+    Four sum{};
+    const auto take = [&](const double* m, Four v) { sum += v * v / (1 + load(m + lanes)); };
+    for (Index k = 0; k < row.size; ++k) take(rows + place(row, k), values(row, k));
+    take(rows, constants());
+    return sum;
+  }
+  static std::size_t place(const Seen& row, Index k) {
+    return width * static_cast<std::size_t>(row.at ? row.at[k] : k + 1);
   }
   static Four values(const Seen& row, Index k) {
     const double z = row.standard[k];
@@ -252,7 +273,7 @@ class Recommended {
   }
   Four constants() const {
     if (!constant_) return Four{};
-    return wide() ? Four{0, 1, 1, 1} : Four{1, 1, 1, 1};
+    return wide() ? Four{1, 0, 1, 0} : Four{1, 1, 1, 1};
   }
 
   // Charges the members that were wrong.
@@ -287,8 +308,7 @@ class Recommended {
   }
 
   bool scales_ = true, constant_ = true;
-  std::array<double, lanes> rates_{};
-  double wide_rate_ = 0;
+  std::array<double, lanes> rates_{}, wide_rates_{};  // of ACOG; 0: AROW, r = 1
   Count narrow_ = 1;   // 1 until a row of more features than the limit
   Count centred_ = 1;  // 1 until a sparse row of that kind
   mutable Prepare prepare_;

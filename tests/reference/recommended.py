@@ -1,11 +1,11 @@
-"""Recommended in slow motion: five oracles of ACOG, each with its own rows, and their vote."""
+"""Recommended in slow motion: oracles of AROW and ACOG, each with its own rows, and their vote."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .scaling import Scaler
-from .second_order import ACOG
+from .second_order import ACOG, AROW
 
 LIMIT = 64  # features up to which there is a full covariance, and sparse rows are centred
 
@@ -19,7 +19,7 @@ class Recommended:
         self.rows = []
         self.narrow = True
         self.wide = False  # wide and sparse
-        self.members = [ACOG(learning_rate=rate) for rate in (0.1, 1.0, 10.0, 0.01)]
+        self.members = [AROW(), *(ACOG(learning_rate=rate) for rate in (0.1, 1.0, 0.01))]
         self.members.append(ACOG(learning_rate=10.0, covariance="full", loss="I"))
         for member in self.members:
             member.start(d + 1)
@@ -32,7 +32,10 @@ class Recommended:
             self.narrow = False
             if self.sparse and self.own:
                 self.wide = True
-                self.members[3].learning_rate = 1.0
+                self.members[2].learning_rate = 10.0
+                raw = AROW()
+                raw.w, raw.sigma = self.members[3].w, self.members[3].sigma
+                self.members[3] = raw
 
     def views(self, x):
         """The row as each member sees it, the constant in front."""
@@ -45,7 +48,7 @@ class Recommended:
             standard = plain = self.other.scale(x)
         ones = [float(self.intercept)] * 5
         if self.wide:
-            ones[0] = 0.0
+            ones[1] = ones[3] = 0.0
         rows = [standard, standard, standard, plain, standard]
         return [np.concatenate([[one], row]) for one, row in zip(ones, rows, strict=True)]
 

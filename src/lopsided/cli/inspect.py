@@ -61,7 +61,9 @@ def command(model: str, top: int, as_json: bool) -> None:
             [
                 (
                     "*" if m["leads"] else "",
-                    f"{m['learner']} {m['learning_rate']:g}, {m['scaling']}",
+                    m["learner"],
+                    "" if m["learning_rate"] is None else f"rate {m['learning_rate']:g}",
+                    m["scaling"],
                     f"missed {m['missed']:,.10g}",
                     f"alarmed {m['alarmed']:,.10g}",
                 )
