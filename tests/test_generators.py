@@ -2,13 +2,14 @@
 
 import itertools
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
 
 import lopsided
 from lopsided.data import generators
-from lopsided.data.generators import fraud, sparse_paper
+from lopsided.data.generators import fraud, sparse_paper, zipf
 
 
 def dense(block):
@@ -37,9 +38,10 @@ def test_rows_do_not_depend_on_the_blocks(block_rows):
     assert whole["lines"].tolist() == list(range(1, 2501))
 
 
-def test_sparse_rows_do_not_depend_on_the_blocks():
-    whole = next(iter(sparse_paper(1500, block_rows=1500)))
-    parts = list(sparse_paper(1500, block_rows=400))
+@pytest.mark.parametrize("make", [sparse_paper, partial(zipf, features=500, nonzeros=20)])
+def test_sparse_rows_do_not_depend_on_the_blocks(make):
+    whole = next(iter(make(1500, block_rows=1500)))
+    parts = list(make(1500, block_rows=400))
     assert (dense(whole) == np.vstack([dense(b) for b in parts])).all()
     assert (whole.y == np.concatenate([b.y for b in parts])).all()
 
