@@ -3,10 +3,10 @@
 //
 // Members 0 to 2 see standard scores, member 3 raw values, all as rows of unit length. They are
 // diagonal ACOG-II or AROW, side by side: one visit to a feature serves all. Member 4 has a full
-// covariance and the cost in its margin (ACOG-I), as long as there are few features. On wide sparse
-// rows members 2 and 3 take other steps, and 1 and 3 have no constant. A vote is s / sqrt(1 + s^2), its
-// weight (1 + x / 12)^-8, where x is how much more the member's mistakes have cost than those of the
-// cheapest one, in units of the dearer kind of mistake.
+// covariance and the cost in its margin (ACOG-I), as long as there are few features. With more,
+// members 2 and 3 take other steps, and 1 and 3 have no constant. A vote is s / sqrt(1 + s^2), its
+// weight (1 + x / 12)^-8, where x is how much more the member's mistakes have cost than those of
+// the cheapest one, in units of the dearer kind of mistake.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ class Recommended {
       if (!(t.y * scores_[k] < 1)) continue;
       any = share[k] = 1;
       step[k] = t.cost * t.weight * t.y;
-      const double rate = wide() ? wide_rates_[k] : rates_[k];
+      const double rate = narrow_ ? rates_[k] : wide_rates_[k];
       if (rate > 0) {
         step[k] *= rate;
         after[k] = 1;
@@ -145,7 +145,6 @@ class Recommended {
     return std::string(name) + "." + std::to_string(k);
   }
 
-  bool wide() const { return scales_ && !centred_; }
   Index features() const { return static_cast<Index>(table_.size()) - 1; }
 
   static bool fits(const DenseRow& row) { return row.size <= narrow_limit; }
@@ -273,7 +272,7 @@ class Recommended {
   }
   Four constants() const {
     if (!constant_) return Four{};
-    return wide() ? Four{1, 0, 1, 0} : Four{1, 1, 1, 1};
+    return narrow_ ? Four{1, 1, 1, 1} : Four{1, 0, 1, 0};
   }
 
   // Charges the members that were wrong.

@@ -35,7 +35,7 @@ class Member:
     alarmed: float = 0.0
 
 
-# In the order of the core, and what they are on wide sparse rows. Chosen on the real data sets of
+# In the order of the core, and what they are with more than 64 features. Chosen on the real data sets of
 # benchmarks/quality.py.
 _MEMBERS = (
     Member("AROW-diag", None, "standard+unit", True),
@@ -92,9 +92,7 @@ class Recommended(CostSensitiveClassifier):
         """The members with their mistakes so far."""
         state = self._attribute("members_").state()
         own = self._made_with["options"]["scales"]
-        members = _MEMBERS if state["narrow"] else _MEMBERS[:-1]
-        if own and not state["centred"]:
-            members = _WIDE_MEMBERS
+        members = _MEMBERS if state["narrow"] else _WIDE_MEMBERS
         return [
             dataclasses.replace(
                 member,

@@ -18,7 +18,7 @@ class Recommended:
         self.own = scaling == "auto"
         self.rows = []
         self.narrow = True
-        self.wide = False  # wide and sparse
+        self.centred = True
         self.members = [AROW(), *(ACOG(learning_rate=rate) for rate in (0.1, 1.0, 0.01))]
         self.members.append(ACOG(learning_rate=10.0, covariance="full", loss="I"))
         for member in self.members:
@@ -28,26 +28,26 @@ class Recommended:
 
     def look(self, x):
         met = np.flatnonzero(x).max(initial=-1) + 1 if self.sparse else len(x)
-        if met > LIMIT:
+        if met > LIMIT and self.narrow:
             self.narrow = False
-            if self.sparse and self.own:
-                self.wide = True
-                self.members[2].learning_rate = 10.0
-                raw = AROW()
-                raw.w, raw.sigma = self.members[3].w, self.members[3].sigma
-                self.members[3] = raw
+            self.members[2].learning_rate = 10.0
+            raw = AROW()
+            raw.w, raw.sigma = self.members[3].w, self.members[3].sigma
+            self.members[3] = raw
+        if met > LIMIT and self.sparse:
+            self.centred = False
 
     def views(self, x):
         """The row as each member sees it, the constant in front."""
         if self.own:
-            scaler = Scaler("standard+unit", not self.wide)
+            scaler = Scaler("standard+unit", self.centred)
             scaler.rows = self.rows
             standard, plain = scaler.scale(x), Scaler("unit", False).scale(x)
         else:
             self.other.rows = self.rows
             standard = plain = self.other.scale(x)
         ones = [float(self.intercept)] * 5
-        if self.wide:
+        if not self.narrow:
             ones[1] = ones[3] = 0.0
         rows = [standard, standard, standard, plain, standard]
         return [np.concatenate([[one], row]) for one, row in zip(ones, rows, strict=True)]
