@@ -16,10 +16,10 @@ import scipy.stats
 
 import lopsided
 from lopsided import _data, compare
-from lopsided._measures import MEASURES
 from lopsided._parameters import integer
-from lopsided._statistics import wilcoxon
 from lopsided.cli import main
+from lopsided.comparison.measures import MEASURES
+from lopsided.comparison.statistics import wilcoxon
 from lopsided.linear import Perceptron
 from reference.published import TABLE, disagreements, german, prepare_acog
 from streams import csr, events, stream

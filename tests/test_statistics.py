@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from lopsided._statistics import _beta_share, paired_t, wilcoxon
+from lopsided.comparison.statistics import _beta_share, paired_t, wilcoxon
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10, 20, 25, 26, 60, 400])

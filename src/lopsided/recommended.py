@@ -35,8 +35,8 @@ class Member:
     alarmed: float = 0.0
 
 
-# In the order of the core, and what they are with more than 64 features. Chosen on the real data sets of
-# benchmarks/quality.py.
+# In the order of the core, and what they are with more than 64 features. Chosen on the real data
+# sets of benchmarks/quality.py.
 _MEMBERS = (
     Member("AROW-diag", None, "standard+unit", True),
     Member("ACOG-II-diag", 0.1, "standard+unit", True),

@@ -13,15 +13,14 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _tables
 from .._data import BadRowError
-from .._grids import learners_of
 from .._labels import LabelError, Labels
-from .._measures import NAMES, measure
 from .._whole import write_whole
 from ..base import OnlineClassifier
 from ..catalog import CATALOG, Entry, find, learners
-from ..comparison import Comparison, compare
+from ..comparison import Comparison, compare, tables
+from ..comparison.grids import learners_of
+from ..comparison.measures import NAMES, measure
 from ..data.block import Block, DataError, Sparse
 from ..data.folds import read_folds
 from ..data.whole import gather, taken
@@ -137,7 +136,7 @@ Examples:
 @click.option(
     "--table",
     "form_out",
-    type=click.Choice(_tables.FORMATS),
+    type=click.Choice(tables.FORMATS),
     help="How to print the result. [text, or by the ending of --output]",
 )
 @click.option("--output", "-o", help="Write the table to this file.")
@@ -180,7 +179,7 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
         return result
     for text in job.left_out:
         click.echo(f"left out: {text}", err=True)
-    table = result.table(form) if sweep is None else _tables.sweep(result, sweep, form)
+    table = result.table(form) if sweep is None else tables.sweep(result, sweep, form)
     if output in (None, "-"):
         click.echo(table, nl=False)
     else:

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._data import BadRowError, Batch, as_batch, as_weights, is_events
-from ._grids import Learner
-from ._journal import Journal, Task, digest
-from ._labels import LabelError, Labels, as_labels
-from ._measures import Prices, measure
-from ._splits import Split, Splits
-from .evaluation import Progress, progressive
-from .metrics import Counts
+from .._data import BadRowError, Batch, as_batch, as_weights, is_events
+from .._labels import LabelError, Labels, as_labels
+from ..evaluation import Progress, progressive
+from ..metrics import Counts
+from .grids import Learner
+from .journal import Journal, Task, digest
+from .measures import Prices, measure
+from .splits import Split, Splits
 
 _KEPT = ("choice", "value", "seconds", "nnz", "sparsity")  # of a run in a journal, as it is
 
@@ -90,6 +90,8 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Data:
+    """Rows with their labels, read once."""
+
     X: Any  # a Batch, or a list of dicts
     y: NDArray[Any]
     weights: NDArray[np.float64] | None
@@ -110,6 +112,7 @@ class Job:
     known_counts: bool
 
     def run(self, learner: Learner, point: int, at: int) -> Run:
+        """Run a learner with one point of its grid on one split."""
         split = self.splits.all[at]
         model = learner.make(point)
         try:
@@ -281,7 +284,7 @@ def _from_journal(learner: Learner, task: Task, kept: dict[str, Any]) -> Run:
 
 def facts_of(job: Job, learners: Sequence[Learner], X: Any, held_out: Any) -> dict[str, str]:
     """Return what a journal must have in common with the comparison that goes on with it."""
-    from . import __version__  # slow to find out, seldom needed
+    from .. import __version__  # slow to find out, seldom needed
 
     orders = [(split.train, split.test) for split in job.splits.all]
     return {

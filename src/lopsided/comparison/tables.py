@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._measures import measure
-from ._parameters import nearest
-from ._plain import as_json, plain
+from .._parameters import nearest
+from .._plain import as_json, plain
+from .measures import measure
 
 if TYPE_CHECKING:
-    from .comparison import Comparison, Row
+    from ..comparison import Comparison, Row
 
 FORMATS = ("text", "csv", "json", "latex", "markdown")
 _BEST, _AS_GOOD = "*", "†"

@@ -10,17 +10,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _tables
-from ._grids import Learner, learners_of
-from ._journal import Journal
-from ._labels import Labels
-from ._measures import Prices, measure
-from ._parameters import nearest
-from ._plain import plain
-from ._runs import Job, Run, data_of, facts_of, run_all
-from ._splits import Splits, check_classes, folded, in_time, permuted
-from ._summary import Row, chosen_runs, mean_curve, rows_of, std
-from ._whole import write_whole
+from .._labels import Labels
+from .._parameters import nearest
+from .._plain import plain
+from .._whole import write_whole
+from . import tables
+from .grids import Learner, learners_of
+from .journal import Journal
+from .measures import Prices, measure
+from .runs import Job, Run, data_of, facts_of, run_all
+from .splits import Splits, check_classes, folded, in_time, permuted
+from .summary import Row, chosen_runs, mean_curve, rows_of, std
 
 _ENDINGS = {".txt": "text", ".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
 
@@ -79,7 +79,7 @@ class Comparison:
 
     def table(self, format: str = "text") -> str:  # noqa: A002
         """Return the learners as a table: "text", "csv", "json", "latex" or "markdown"."""
-        return _tables.table(self, format)
+        return tables.table(self, format)
 
     def sweep_table(self, parameter: str) -> list[dict[str, Any]]:
         """Return the metric against a parameter: of each learner that has it in its grid, every

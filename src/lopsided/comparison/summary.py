@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._grids import Learner
-from ._measures import Prices
-from ._runs import Run
-from ._statistics import paired_t, wilcoxon
-from .metrics import Counts
+from ..metrics import Counts
+from .grids import Learner
+from .measures import Prices
+from .runs import Run
+from .statistics import paired_t, wilcoxon
 
 LEVEL = 0.05  # of the tests
 
@@ -86,6 +86,7 @@ def chosen_runs(learner: Learner, sweep: list[Run], rule: str, larger: bool) -> 
 
 
 def rows_of(runs: dict[str, list[Run]], larger: bool, prices: Prices) -> list[Row]:
+    """Return what the table says of each learner."""
     values = {name: np.array([run.value for run in mine]) for name, mine in runs.items()}
     sign = 1.0 if larger else -1.0
     means = {name: sign * v.mean() for name, v in values.items()}
@@ -125,6 +126,7 @@ def rows_of(runs: dict[str, list[Run]], larger: bool, prices: Prices) -> list[Ro
 
 
 def std(values: NDArray[np.float64]) -> float:
+    """Return the standard deviation of a sample; NaN for one value."""
     return float(values.std(ddof=1)) if len(values) > 1 else math.nan
 
 

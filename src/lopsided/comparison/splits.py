@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._data import as_order
+from .._data import as_order
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ._parameters import nearest
-from .base import OnlineClassifier
-from .catalog import find
+from .._parameters import nearest
+from ..base import OnlineClassifier
+from ..catalog import find
 
 
 @dataclasses.dataclass(frozen=True)

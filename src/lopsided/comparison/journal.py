@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._data import _from_frame
+from .._data import _from_frame
 
 _KIND = "journal of a lopsided comparison"
 Task = tuple[int, int, int]  # learner, point of its grid, split
