@@ -6,9 +6,10 @@ Streams are shuffled (ten times if short, and the mean is shown), but those in t
 are kept so.
 
 "best tuned" tries every linear learner with every value of its paper's grid, with and without an
-intercept, on rows as they are (sparse: unit length, or standard scores and unit length) and, up to
-400 features, on dense ones (centred standard scores and unit length), and keeps the best on the
-very stream it is shown for: nobody could know it beforehand.
+intercept, as it comes and with classes weighed by their counts, on rows as they are (sparse: unit
+length, or standard scores and unit length) and, up to 400 features, on dense ones (centred standard
+scores and unit length). It keeps the best on the very stream it is shown for: nobody could know it
+beforehand.
 """
 
 from __future__ import annotations
@@ -69,8 +70,10 @@ def tuned(forms, y, visits):
         grid = [
             dict(zip(entry.grid, values, strict=True)) for values in product(*entry.grid.values())
         ]
-        for values in grid:
-            options = {"scaling": scaling, "intercept": intercept, **values}
+        blind = entry.make().get_params().get("class_weight", "") is None and entry.name != "PA"
+        weighings = [{}, {"class_weight": "balanced"}] if blind else [{}]
+        for values, weighing in product(grid, weighings):
+            options = {"scaling": scaling, "intercept": intercept, **values, **weighing}
             jobs.append((X, entry.name, options))
 
     def run(job):
@@ -84,7 +87,7 @@ def tuned(forms, y, visits):
         figures = list(pool.map(run, jobs))
     at = int(np.argmax(figures))
     _, name, options = jobs[at]
-    rate = next((f" {v:g}" for k, v in options.items() if k not in ("scaling", "intercept")), "")
+    rate = next((f" {v:g}" for v in options.values() if type(v) is float), "")
     return figures[at], name + rate
 
 
