@@ -29,6 +29,7 @@ def _group(title: str, X: Any, y: Any, goals: tuple[float, float | None]) -> Gro
         "ACOG-II diagonal": (lopsided.ACOG(scaling="none"), goals[1]),
         "ACOG-II diagonal, unit scaling (default)": (lopsided.ACOG(), None),
         "AROW diagonal": (lopsided.AROW(scaling="none"), None),
+        "Recommended": (lopsided.Recommended(), None),
     }
     rows = X.shape[0]
     contenders = [
