@@ -29,7 +29,7 @@ from lopsided.data import cache, registry
 
 AS_THEY_COME = ("Perceptron", "PA-I", "COG-II", "ACOG-II-diag")
 IN_TIME = ("creditcard", "url_day0-5_first200")
-SECOND_ORDER_LIMIT = 3e9  # rows x features^2, for a full covariance
+SECOND_ORDER_LIMIT = 1e9  # rows x features^2, for a full covariance
 
 
 def load(paths, features):
