@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lopsided
+from lopsided import persist
 from lopsided.persist import from_bytes, to_bytes
 from reference.recommended import Recommended
 from streams import csr
@@ -20,11 +21,19 @@ def made(d, rows=120, seed=0, density=0.5):
     return X, y
 
 
-def widening(rows=120):
+def widening(after=60):
     """Rows that stay below feature 64 for a while."""
-    X, y = made(90, rows)
-    X[: rows // 2, 40:] = 0
+    X, y = made(90)
+    X[:after, 40:] = 0
     return X, y
+
+
+DATA = {
+    "narrow": made(6),
+    "wide": made(90),
+    "wide soon": widening(20),
+    "wide late": widening(60),
+}
 
 
 def expected(X, y, weights, rho=None, **options):
@@ -41,13 +50,11 @@ def expected(X, y, weights, rho=None, **options):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "data", [made(6), made(90), widening()], ids=["narrow", "wide", "widening"]
-)
+@pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("scaling", ["auto", "unit", "none", "standard+unit"])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_votes_as_the_oracle_does(form, data, scaling, intercept):
-    X, y = data
+    X, y = DATA[data]
     weights = np.random.default_rng(1).uniform(0.5, 2, len(y))
     if scaling == "none":
         X = X / 100
@@ -80,13 +87,56 @@ def test_goes_on_from_a_file_before_and_after_it_widens(cut):
     assert to_bytes(again) == to_bytes(whole)
 
 
-def test_score_of_the_first_wide_row_is_what_it_gets_when_it_comes():
+def test_rows_of_either_kind_are_scored_alike():
+    """What it learned from dense rows holds for the same rows as a sparse matrix."""
+    for X, y in (made(6), made(90)):
+        for learned, other in ((np.asarray, csr), (csr, np.asarray)):
+            model = lopsided.Recommended().fit(learned(X), y)
+            np.testing.assert_allclose(
+                model.decision_function(learned(X)), model.decision_function(other(X)), atol=1e-9
+            )
+
+
+def test_a_stream_that_widens_goes_on_where_it_was():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 60)) + 3
+    y = X[:, 0] + X[:, 1] > 7.5
+    wide = np.hstack([X, np.ones((len(X), 10))])
+    wide[:2000, 60:] = 0
+    scores = lopsided.progressive(lopsided.Recommended(), csr(wide), y).scores
+    before, soon, later = (
+        (np.mean(scores[part][y[part]] >= 0) + np.mean(scores[part][~y[part]] < 0)) / 2
+        for part in (slice(1000, 2000), slice(2000, 2500), slice(3000, 4000))
+    )
+    assert before > 0.9
+    assert soon > 0.85  # ten features that never occurred before weigh heavily in their rows
+    assert later > 0.9
+
+
+def test_wide_rows_are_scored_before_the_model_has_widened():
     X, y = widening()
     model = lopsided.Recommended().partial_fit(csr(X[:60]), y[:60])
     before = to_bytes(model)
-    score = model.decision_function(csr(X[60:61]))
+    assert np.isfinite(model.decision_function(csr(X))).all()
     assert to_bytes(model) == before
-    assert lopsided.progressive(model, csr(X[60:61]), y[60:61], resume=True).scores == score
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("narrow", 6), ("wide", 10**6), ("missed.0", -1.0), ("rho", 0.0)],
+)
+def test_a_file_with_impossible_state_is_refused(name, value):
+    X, y = made(6)
+    about, arrays = persist._from_file(to_bytes(lopsided.Recommended().fit(X, y)))
+    about["state"][name] = persist._pack(value)
+    with pytest.raises(persist.ModelFileError, match="do not fit together"):
+        from_bytes(persist._to_file(about, arrays))
+
+
+def test_weights_are_of_all_features():
+    X, y = made(6)
+    wide = csr(np.hstack([X, np.zeros((len(X), 94))]))
+    assert lopsided.Recommended().fit(wide, y).coef_.shape == (100,)
 
 
 def test_dicts_are_seen_as_dense_rows_are():

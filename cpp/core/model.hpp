@@ -187,6 +187,8 @@ class ModelOf final : public Model {
  private:
 
   bool sparse(const Rows& rows) const {
+    if constexpr (requires { learner_.dense(); })
+      if (learner_.dense()) return false;
     return rows.sparse() && !(prepare_.standard && prepare_.centred);
   }
 

@@ -17,13 +17,6 @@ void Prepare::grow(std::size_t features) {
   if (standard && centred) mean_.grow(features);
 }
 
-void Prepare::uncentre() {
-  for (std::size_t j = 0; j < mean_.size(); ++j)
-    spread_[j] += static_cast<double>(rows_) * mean_[j] * mean_[j];
-  mean_ = Vector();
-  centred = false;
-}
-
 DenseRow Prepare::prepared(const DenseRow& raw, Index known, bool keep, Scratch& out) {
   const Index n = std::min(raw.size, known);
   out.values.resize(static_cast<std::size_t>(n + offset()));
@@ -84,7 +77,8 @@ bool Prepare::all_below(const SparseRow& row, Index known) {
 }
 
 template <class Row>
-Row Prepare::finish(Scratch& out, Index n, double outside) const {
+Row Prepare::finish(Scratch& out, Index n, double outside) {
+  outside_ = outside;
   double* z = out.values.data() + offset();
   double square = std::same_as<Row, SparseRow> ? sparse_square(z, n) : kernels::squares(z, n);
   double scale = stretch(square + outside);

@@ -28,8 +28,8 @@ class Prepare {
     return {raw.indices, raw.values, raw.size, raw.square, stretch(raw.square)};
   }
 
-  // From now on about 0 instead of the mean, as if it had always been so.
-  void uncentre();
+  // Squared length of what was left out of the last row: the scores of features without state.
+  double outside() const { return outside_; }
 
   void reserve(std::size_t features);
   void grow(std::size_t features);
@@ -50,7 +50,7 @@ class Prepare {
   DenseRow prepared(const DenseRow& raw, Index known, bool keep, Scratch& out);
   SparseRow prepared(const SparseRow& raw, Index known, bool keep, Scratch& out);
   template <class Row>
-  Row finish(Scratch& out, Index n, double outside) const;
+  Row finish(Scratch& out, Index n, double outside);
   double stranger(double x, double share) const;
   double stretch(double square) const { return unit && square > 0 ? 1 / std::sqrt(square) : 1; }
   static bool all_below(const SparseRow& row, Index known);
@@ -59,6 +59,7 @@ class Prepare {
   Vector mean_;    // of each feature, when centred
   Vector spread_;  // sum of squared distances from the mean, or from 0 when not centred
   std::vector<double> gathered_;
+  double outside_ = 0;
 };
 
 }  // namespace lopsided

@@ -72,7 +72,7 @@ CATALOG: tuple[Entry, ...] = (
         "Recommended",
         "recommended:Recommended",
         {},
-        "good untuned: five of the learners below at once, voting",
+        "good untuned: several of the learners below at once, voting",
         "ours, from Zhao et al. 2018",
     ),
     Entry("Perceptron", "linear:Perceptron", {}, "baseline blind to costs", "Rosenblatt 1958"),

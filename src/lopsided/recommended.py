@@ -35,8 +35,8 @@ class Member:
     alarmed: float = 0.0
 
 
-# In the order of the core, and what they are with more than 64 features. Chosen on the real data
-# sets of benchmarks/quality.py.
+# In the order of the core, and what they are with more than 64 features from the start. Chosen on
+# the real data sets of benchmarks/quality.py.
 _MEMBERS = (
     Member("AROW-diag", None, "standard+unit", True),
     Member("ACOG-II-diag", 0.1, "standard+unit", True),
@@ -54,10 +54,10 @@ _WIDE_MEMBERS = (
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 class Recommended(CostSensitiveClassifier):
-    """Good with no parameter given: five learners at once, voting by what they have cost so far.
+    """Good with no parameter given: several learners at once, voting by what they have cost so far.
 
-    The members are AROW and ACOG at several rates. Four see standard scores and one raw values,
-    always as rows of unit length; one has a full covariance as long as there are at most 64
+    The members are AROW and ACOG at several rates. One sees raw values and the others standard
+    scores, always as rows of unit length; one has a full covariance as long as there are at most 64
     features. The more a member's mistakes have cost under the class weights, the less its vote
     weighs. Scores are between -1 and 1; `coef_` and `intercept_` are those of the leading member.
     Up to 64 features, sparse rows and dicts are centred as dense ones are.
@@ -92,7 +92,7 @@ class Recommended(CostSensitiveClassifier):
         """The members with their mistakes so far."""
         state = self._attribute("members_").state()
         own = self._made_with["options"]["scales"]
-        members = _MEMBERS if state["narrow"] else _WIDE_MEMBERS
+        members = _WIDE_MEMBERS if state["wide"] else _MEMBERS[: 5 if state["narrow"] else 4]
         return [
             dataclasses.replace(
                 member,
@@ -115,8 +115,8 @@ class Recommended(CostSensitiveClassifier):
 
     def _scaling(self, form: str) -> dict[str, bool]:
         if self.scaling == "auto":
-            return {"scales": True}
-        return {**super()._scaling(form), "scales": False}
+            return {"scales": True, "dense": form == "dense"}
+        return {**super()._scaling(form), "scales": False, "dense": form == "dense"}
 
     def _own_options(self) -> dict[str, Any]:
         members = zip(_MEMBERS, _WIDE_MEMBERS, strict=False)

@@ -8,6 +8,7 @@ from .scaling import Scaler
 from .second_order import ACOG, AROW
 
 LIMIT = 64  # features up to which there is a full covariance, and sparse rows are centred
+EARLY = 32  # rows within which a stream shows that it is wide
 
 
 class Recommended:
@@ -18,7 +19,7 @@ class Recommended:
         self.own = scaling == "auto"
         self.rows = []
         self.narrow = True
-        self.centred = True
+        self.wide = False
         self.members = [AROW(), *(ACOG(learning_rate=rate) for rate in (0.1, 1.0, 0.01))]
         self.members.append(ACOG(learning_rate=10.0, covariance="full", loss="I"))
         for member in self.members:
@@ -28,29 +29,39 @@ class Recommended:
 
     def look(self, x):
         met = np.flatnonzero(x).max(initial=-1) + 1 if self.sparse else len(x)
-        if met > LIMIT and self.narrow:
-            self.narrow = False
+        if met <= LIMIT or not self.narrow:
+            return
+        self.narrow = False
+        self.wide = self.own and len(self.rows) < EARLY
+        if self.wide:
             self.members[2].learning_rate = 10.0
             raw = AROW()
             raw.w, raw.sigma = self.members[3].w, self.members[3].sigma
             self.members[3] = raw
-        if met > LIMIT and self.sparse:
-            self.centred = False
 
     def views(self, x):
         """The row as each member sees it, the constant in front."""
         if self.own:
-            scaler = Scaler("standard+unit", self.centred)
-            scaler.rows = self.rows
-            standard, plain = scaler.scale(x), Scaler("unit", False).scale(x)
+            standard, plain = self.standard(x), Scaler("unit", False).scale(x)
         else:
             self.other.rows = self.rows
             standard = plain = self.other.scale(x)
         ones = [float(self.intercept)] * 5
-        if not self.narrow:
+        if self.wide:
             ones[1] = ones[3] = 0.0
         rows = [standard, standard, standard, plain, standard]
         return [np.concatenate([[one], row]) for one, row in zip(ones, rows, strict=True)]
+
+    def standard(self, x):
+        """Of sparse rows only the first features are centred, unless there are many early on."""
+        centred, uncentred = Scaler("standard", True), Scaler("standard", False)
+        centred.rows = uncentred.rows = self.rows
+        block = len(x)
+        if self.sparse:
+            block = 0 if self.wide else LIMIT
+        z = uncentred.scale(x)
+        z[:block] = centred.scale(x)[:block]
+        return Scaler("unit", False).scale(z)
 
     def voters(self):
         return 5 if self.narrow else 4
