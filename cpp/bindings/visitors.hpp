@@ -106,6 +106,8 @@ struct StateFromDict final : StateVisitor {
     bool same = given.ndim() == shape.size();
     for (std::size_t k = 0; same && k < shape.size(); ++k) same = given.shape(k) == shape.begin()[k];
     if (!same) throw nb::value_error((std::string("state ") + name + " has the wrong shape").c_str());
+    if (!std::all_of(given.data(), given.data() + given.size(), [](double v) { return std::isfinite(v); }))
+      throw nb::value_error((std::string("state ") + name + " is not finite").c_str());
     return given;
   }
 };
