@@ -29,7 +29,7 @@ SETS = ("synthetic", "news20_mc", "pcmac_features", "smsspam", "rcv1_vw_small", 
 LEVELS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 # How far the shrinks of the learners reach: of a sum of gradients, or of one round.
 L1 = {
-    "FSOL": np.geomspace(0.03, 300, 21),
+    "FSOL": np.geomspace(0.03, 3000, 26),
     "SSOL": np.geomspace(1, 1e7, 36),
     "Ada-RDA": np.geomspace(1e-6, 0.3, 26),
 }
