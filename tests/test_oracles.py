@@ -219,8 +219,7 @@ def shaky(oracle, noise):
 
     A score w . x is off by a part of sum |w_i x_i|, as with any order of summation; a scaled value
     by a part of itself; a new weight or covariance by a part of the old one, as with any way to
-    write their difference. With a sketch a weight may be the difference of large numbers, off by a
-    part of the largest weight.
+    write their difference.
     """
     rng = np.random.default_rng(0)
 
@@ -231,8 +230,6 @@ def shaky(oracle, noise):
 
         def score(self, x):
             size = np.dot(np.abs(self.w), np.abs(x)) + abs(self.b)
-            if hasattr(self, "sketch"):
-                size += np.max(np.abs(self.w)) * np.sum(np.abs(x))
             return super().score(x) + noise * rng.uniform(-1, 1) * size
 
         def learn(self, x, *event):
@@ -290,20 +287,12 @@ def visible(done):
     return shown
 
 
-def tolerance(model, want):
-    """How near weights and scores must be; those of the sparse sketch as a part of the largest."""
-    if getattr(model, "covariance", None) != "sketch":
-        return TOLERANCE
-    return TOLERANCE | {"atol": TOLERANCE["atol"] * max(1.0, np.max(np.abs(want.oracle.w)))}
-
-
 def agree(model, progress, want):
     """Compare what a pass of the library and one of the oracle leave behind."""
-    np.testing.assert_allclose(progress.scores, want.scores, **tolerance(model, want))
+    np.testing.assert_allclose(progress.scores, want.scores, **TOLERANCE)
     np.testing.assert_array_equal(progress.labels, want.labels)
     for name, value in visible(want).items():
-        near = tolerance(model, want) if name in ("coef_", "intercept_") else TOLERANCE
-        np.testing.assert_allclose(getattr(model, name), value, **near, err_msg=name)
+        np.testing.assert_allclose(getattr(model, name), value, **TOLERANCE, err_msg=name)
     if hasattr(want.oracle, "l1"):
         zeros = np.asarray(model.coef_) == 0
         np.testing.assert_array_equal(zeros, visible(want)["coef_"] == 0)
@@ -368,7 +357,7 @@ def test_library_equals_its_oracle(name, data):
     )
     agree(model, progress, want)
     ours = model.decision_function(csr(X[:3]) if sparse else X[:3])
-    np.testing.assert_allclose(ours, want.decision(few(X)), **tolerance(model, want))
+    np.testing.assert_allclose(ours, want.decision(few(X)), **TOLERANCE)
 
 
 # The streams above are short: these are not, for sums that run and for work that is put off.

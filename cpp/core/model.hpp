@@ -147,7 +147,7 @@ class ModelOf final : public Model {
     cost_.options(visit);
     learner_.options(visit);
     if constexpr (requires { learner_.start(); }) {  // some features may be known from the start
-      if (learner_.columns()) grow(static_cast<Index>(learner_.columns()) - prepare_.offset());
+      if (learner_.columns()) widen(static_cast<Index>(learner_.columns()) - prepare_.offset());
       learner_.start();
     }
   }
@@ -159,7 +159,11 @@ class ModelOf final : public Model {
     learner_.state(visit);
   }
   void grow(Index features) override {
-    if (features <= features_) return;
+    if (features > features_) widen(features);
+  }
+
+ private:
+  void widen(Index features) {
     const std::size_t size = static_cast<std::size_t>(features) + prepare_.offset();
     // First room for all, which may fail and changes nothing, then the growth, which cannot fail.
     prepare_.reserve(features);
@@ -183,8 +187,6 @@ class ModelOf final : public Model {
       }
     });
   }
-
- private:
 
   bool sparse(const Rows& rows) const {
     if constexpr (requires { learner_.dense(); })

@@ -27,8 +27,10 @@ class DenseSketch {
       straight -= move_[i] * rate * turn_.turned[i] / root;
     }
     turn_all();
+    outside_.turn(oja_.size(), turn_);
     for (std::size_t i = 0; i < oja_.size(); ++i) add(rows_[i], rate * turn_.turned[i] / root, x);
     if (step != 0) add(mean_, straight, x);
+    if (oja_.rows() % 256 == 0) orthonormalise();
   }
 
   // mean += step * Sigma x.
@@ -74,6 +76,7 @@ class DenseSketch {
   void state(auto&& visit) {
     visit("mean", mean_);
     oja_.state(visit);
+    visit_fixed(visit, "sketch.outside", outside_.values);
     for (std::size_t i = 0; i < oja_.size(); ++i)
       visit(("sketch.direction." + std::to_string(i)).c_str(), rows_[i]);
   }
@@ -83,6 +86,7 @@ class DenseSketch {
     rows_.resize(oja_.size());
     move_.resize(oja_.size());
     basis_.resize(oja_.size());
+    outside_.resize(oja_.size(), oja_.given() ? 0 : 1);
   }
 
   bool is_in(std::size_t j) const {
@@ -102,7 +106,19 @@ class DenseSketch {
         for (std::size_t j = 0; j < d; ++j) row[j] += f[k] * other[j];
       }
     }
+    outside_.multiply_by(m, basis_);
     basis_.reset(m);
+  }
+
+  void orthonormalise() {
+    const std::size_t m = oja_.size();
+    std::vector<double> gram(m * m);
+    outside_.add_gram(m, gram.data());
+    for (std::size_t i = 0; i < m; ++i)
+      for (std::size_t k = 0; k <= i; ++k)
+        gram[i * m + k] += lanes::sum(static_cast<Index>(mean_.size()), [one = rows_[i].data(), other = rows_[k].data()](Index j) { return one[j] * other[j]; });
+    basis_.orthonormalise(m, gram.data());
+    multiply();
   }
 
   // V = R^-1 V, mean -= V' move, a block of features at a time.
@@ -113,10 +129,11 @@ class DenseSketch {
       std::fill_n(sum, n, 0.0);
       double* __restrict mean = mean_.data() + first;
       for (std::size_t i = 0; i < oja_.size(); ++i) {
-        const double a = turn_.a[i], lean = turn_.lean[i], shrink = turn_.shrink[i], move = move_[i];
+        const double a = turn_.a[i], move = move_[i];
+        const double keep = turn_.keep[i], fade = turn_.fade[i], pull = turn_.pull[i];
         double* __restrict row = rows_[i].data() + first;
         for (std::size_t j = 0; j < n; ++j) {
-          const double old = row[j], now = shrink * (old - lean * sum[j]);
+          const double old = row[j], now = keep * old - (fade * old + pull * sum[j]);
           sum[j] += a * old;
           row[j] = now;
           mean[j] -= move * now;
@@ -131,7 +148,8 @@ class DenseSketch {
   Vector mean_;
   std::vector<Vector> rows_;  // of V
   RankOne turn_;
-  Basis basis_;  // the identity but while features enter
+  Basis basis_;    // the identity but while features enter
+  Basis outside_;  // V on the m coordinates that no row touches
   std::vector<double> move_;
   std::vector<Index> fresh_;
 };

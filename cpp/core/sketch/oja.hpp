@@ -21,6 +21,9 @@
 //
 //   r = (T + 1/2) 2^-51 - 1.
 //
+// Rounding makes V less orthonormal row by row, and a Sigma of such a V lets the mean run away: now
+// and then V is made orthonormal by its Gram matrix, for which V on the m coordinates is kept too.
+//
 // Directions that are given, m rows of d columns, have all d features in from the start, k starts at
 // d, and a later feature has k instead of k + m.
 #pragma once
@@ -47,15 +50,18 @@ template <class Call>
   return call(m);
 }
 
-// R^-1 for R R' = I + c a a'. With t_i = 1 + c (a_1^2 + ... + a_i^2),
+// R^-1 for R R' = I + c a a'. With t_i = 1 + c (a_1^2 + ... + a_i^2) and s_i = sqrt(t_{i-1} / t_i),
 //
-//   (R^-1 M)_i = sqrt(t_{i-1} / t_i) (M_i - c a_i / t_{i-1} (a_1 M_1 + ... + a_{i-1} M_{i-1})).
+//   (R^-1 M)_i = s_i (M_i - c a_i / t_{i-1} (a_1 M_1 + ... + a_{i-1} M_{i-1})).
 //
-// Nothing large cancels, however large c a a' is.
+// Nothing large cancels, however large c a a' is. Where it is small, the change of M_i is what is
+// computed: s_i M_i with a rounded s_i would be off to the same side row after row.
 struct RankOne {
   double a[max_directions];       // set by the caller
-  double shrink[max_directions];  // sqrt(t_{i-1} / t_i)
-  double lean[max_directions];    // c a_i / t_{i-1}
+  double shrink[max_directions];  // s
+  double keep[max_directions];    // s M is keep M - fade M: keep is 1, or 0 for a small s
+  double fade[max_directions];
+  double pull[max_directions];    // s_i c a_i / t_{i-1}
   double turned[max_directions];  // R^-1 a
   double size;                    // the last t
 
@@ -64,9 +70,12 @@ struct RankOne {
     for (std::size_t i = 0; i < m; ++i) {
       const double before = size, scaled = a[i] / before;
       size += c * a[i] * a[i];
+      const bool small = size > 4 * before;
       shrink[i] = std::sqrt(before / size);
-      lean[i] = c * scaled;
+      keep[i] = small ? 0 : 1;
+      fade[i] = small ? -shrink[i] : c * a[i] * a[i] / (size + std::sqrt(size * before));
       turned[i] = shrink[i] * scaled;
+      pull[i] = c * turned[i];
     }
   }
 };
@@ -74,13 +83,13 @@ struct RankOne {
 // A lower triangular matrix F: the directions are F Z.
 class Basis {
  public:
-  void resize(std::size_t m) {
+  void resize(std::size_t m, double diagonal = 1) {
     values.resize(m * m);
-    reset(m);
+    reset(m, diagonal);
   }
-  void reset(std::size_t m) {
+  void reset(std::size_t m, double diagonal = 1) {
     std::fill(values.begin(), values.end(), 0.0);
-    for (std::size_t i = 0; i < m; ++i) values[i * m + i] = 1;
+    for (std::size_t i = 0; i < m; ++i) values[i * m + i] = diagonal;
   }
 
   // F = R^-1 F.
@@ -91,7 +100,7 @@ class Basis {
       sum[i] = 0;
       for (std::size_t k = 0; k <= i; ++k) {
         const double old = f[i * m + k];
-        f[i * m + k] = r.shrink[i] * (old - r.lean[i] * sum[k]);
+        f[i * m + k] = r.keep[i] * old - (r.fade[i] * old + r.pull[i] * sum[k]);
         sum[k] += r.a[i] * old;
       }
     }
@@ -126,7 +135,42 @@ class Basis {
   bool worn(auto m) const {
     double least = 1;
     for (std::size_t i = 0; i < m; ++i) least = std::min(least, values[i * m + i]);
-    return least < 1e-4;
+    return least < 1e-2;
+  }
+
+  // F = R^-1 for R R' = gram, of which the lower triangle is given.
+  void orthonormalise(auto m, const double* gram) {
+    reset(m);
+    double root[max_directions];
+    for (std::size_t i = 0; i < m; ++i) {
+      double* row = values.data() + i * m;
+      double square = gram[i * m + i];
+      for (std::size_t k = 0; k < i; ++k) {
+        root[k] = 0;
+        for (std::size_t j = 0; j <= k; ++j) root[k] += values[k * m + j] * gram[i * m + j];
+        square -= root[k] * root[k];
+      }
+      for (std::size_t k = 0; k < i; ++k)
+        for (std::size_t j = 0; j <= k; ++j) row[j] -= root[k] * values[k * m + j];
+      for (std::size_t j = 0; j <= i; ++j) row[j] /= std::sqrt(square);
+    }
+  }
+
+  // F = other F.
+  void multiply_by(auto m, const Basis& other) {
+    double column[max_directions];
+    for (std::size_t k = 0; k < m; ++k) {
+      for (std::size_t i = 0; i < m; ++i) column[i] = values[i * m + k];
+      other.multiply(m, column, column);
+      for (std::size_t i = 0; i < m; ++i) values[i * m + k] = column[i];
+    }
+  }
+
+  // gram += F F', its lower triangle.
+  void add_gram(auto m, double* gram) const {
+    for (std::size_t i = 0; i < m; ++i)
+      for (std::size_t k = 0; k <= i; ++k)
+        for (std::size_t j = 0; j <= k; ++j) gram[i * m + k] += values[i * m + j] * values[k * m + j];
   }
 
   // F = F R.
@@ -136,7 +180,7 @@ class Basis {
       double tail = 0;
       for (std::size_t j = i + 1; j-- > 0;) {
         const double old = row[j];
-        row[j] = old / r.shrink[j] + r.lean[j] * r.shrink[j] * tail;
+        row[j] = old / r.shrink[j] + r.pull[j] * tail;
         tail += old * r.a[j];
       }
     }

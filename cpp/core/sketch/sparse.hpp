@@ -21,9 +21,7 @@ class SparseSketch {
     return with_size(oja_.size(), [&](auto m) {
       double sums[max_width];
       sum(m, x, sums);
-      double score = sums[0];
-      for (std::size_t i = 0; i < m; ++i) score += b_[i] * sums[i + 1];
-      return score;
+      return mean_of(m, sums);
     });
   }
 
@@ -69,8 +67,9 @@ class SparseSketch {
   }
   void state(auto&& visit) {
     oja_.state(visit);
-    visit("sketch.rebased", rebased_);
+    visit("sketch.straight", straight_);
     visit_fixed(visit, "sketch.basis", basis_.values);
+    visit_fixed(visit, "sketch.outside", outside_.values);
     visit_fixed(visit, "sketch.b", b_);
     visit("sketch", table_);
   }
@@ -78,6 +77,7 @@ class SparseSketch {
  private:
   static constexpr std::size_t max_width = max_directions + 4;
   static constexpr double large = 100;  // steps that would leave little of the old Z in Z + D x'
+  static constexpr double rounding = 32 * std::numeric_limits<double>::epsilon();
 
   static constexpr std::size_t width(std::size_t m) { return (m + 1 + 3) / 4 * 4; }
 
@@ -85,6 +85,7 @@ class SparseSketch {
     table_.set_width(width(oja_.size()));
     b_.resize(oja_.size());
     basis_.resize(oja_.size());
+    outside_.resize(oja_.size(), oja_.given() ? 0 : 1);
   }
 
   [[gnu::always_inline]] void learn(auto m, const RowLike auto& x, double r, double step) {
@@ -96,7 +97,7 @@ class SparseSketch {
     for (std::size_t i = 0; i < m; ++i) turn_.a[i] *= root;
     const double rate = oja_.see(m, square, turn_);
     basis_.turn(m, turn_);
-    if (turn_.size > large || basis_.worn(m) || due()) {
+    if (turn_.size > large || basis_.worn(m)) {
       rebase(m);
       for (std::size_t i = 0; i < m; ++i) move[i + 1] = rate * root * turn_.turned[i];
     } else {
@@ -111,12 +112,18 @@ class SparseSketch {
       basis_.add_transposed(m, taken, b_.data());
     }
     add(m, x, move);
+    if (due()) orthonormalise(m);
   }
 
+  // w + b . z. Where no step has been taken the two cancel, and what rounding leaves is no sign.
   double mean_of(auto m, const double* row) const {
-    double mean = row[0];
-    for (std::size_t i = 0; i < m; ++i) mean += b_[i] * row[i + 1];
-    return mean;
+    double mean = row[0], size = std::abs(mean);
+    for (std::size_t i = 0; i < m; ++i) {
+      const double part = b_[i] * row[i + 1];
+      mean += part;
+      size += std::abs(part);
+    }
+    return std::abs(mean) < rounding * size ? 0 : mean;
   }
   bool is_in(std::size_t j) const {
     const double* row = table_[j];
@@ -124,9 +131,8 @@ class SparseSketch {
            std::any_of(row, row + table_.width(), [](double v) { return v != 0; });
   }
 
-  // w and Z' b grow while their sum does not: before too much of it is lost in them, and seldom
-  // enough to cost next to nothing.
-  bool due() const { return oja_.rows() - rebased_ > 64 + 4 * oja_.entered(); }
+  // Before too much is lost to rounding, and seldom enough to cost next to nothing.
+  bool due() const { return oja_.rows() - straight_ > 64 + 4 * oja_.entered(); }
 
   // Two numbers at a time: every machine has that, and a feature's row is a few pairs.
   typedef double Pair __attribute__((vector_size(16), aligned(8), may_alias));
@@ -191,19 +197,51 @@ class SparseSketch {
 
   // Z = F Z, F = I, and the whole mean in w.
   [[gnu::noinline]] void rebase(auto m) {
-    if (met_.size() != oja_.entered()) find_met();
+    rebase(m, [](const double*) {});
+    basis_.reset(m);
+  }
+  // The same, with an F that makes F Z orthonormal.
+  [[gnu::noinline]] void orthonormalise(auto m) {
+    std::vector<double> gram(m * m), part(m * m);
+    std::size_t left = 0;
+    const auto add_part = [&] {  // sums of sums lose less
+      for (std::size_t i = 0; i < m * m; ++i) gram[i] += std::exchange(part[i], 0);
+      left = 256;
+    };
+    rebase(m, [&](const double* z) {
+      if (left-- == 0) add_part();
+      for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t k = 0; k <= i; ++k) part[i * m + k] += z[i] * z[k];
+    });
+    add_part();
+    outside_.add_gram(m, gram.data());
+    basis_.orthonormalise(m, gram.data());
+    straight_ = oja_.rows();
+  }
+  template <class Visit>
+  void rebase(auto m, Visit visit) {
+    sort_met();
     for (const Index j : met_) {
       double* row = table_[static_cast<std::size_t>(j)];
       row[0] = mean_of(m, row);
       basis_.multiply(m, row + 1, row + 1);
+      visit(row + 1);
     }
-    rebased_ = oja_.rows();
-    basis_.reset(m);
+    outside_.multiply_by(m, basis_);
     std::fill(b_.begin(), b_.end(), 0.0);
   }
 
+  // In the order of the features, which does not depend on when a model was saved.
+  void sort_met() {
+    if (met_.size() != oja_.entered()) find_met();
+    const auto middle = met_.begin() + static_cast<std::ptrdiff_t>(std::min(sorted_, met_.size()));
+    std::sort(middle, met_.end());
+    std::inplace_merge(met_.begin(), middle, met_.end());
+    sorted_ = met_.size();
+  }
   void find_met() {  // in a model from a file
     met_.clear();
+    sorted_ = 0;
     for (std::size_t j = 0; j < table_.size(); ++j)
       if (is_in(j)) met_.push_back(static_cast<Index>(j));
   }
@@ -212,8 +250,10 @@ class SparseSketch {
   Basis basis_;
   std::vector<double> b_;
   Table table_;  // for each feature w, then its column of Z; all 0: has not entered
+  Basis outside_;  // Z on the m coordinates that no row touches
   std::vector<Index> met_;  // the features that have entered
-  Count rebased_ = 0;       // rows seen when F was last made I
+  std::size_t sorted_ = 0;  // how many of them are in order
+  Count straight_ = 0;      // rows seen when F Z was last made orthonormal
   RankOne turn_;
   std::vector<std::pair<Index, double>> fresh_;
 };
