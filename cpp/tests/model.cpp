@@ -58,6 +58,9 @@ struct Flatten final : StateVisitor {
   void operator()(const char*, std::vector<double>& few) override {
     all.insert(all.end(), few.begin(), few.end());
   }
+  void operator()(const char*, Series& many) override {
+    all.insert(all.end(), many.values.begin(), many.values.end());
+  }
   void operator()(const char*, double& v) override { all.push_back(v); }
   void operator()(const char*, Count& v) override { all.push_back(static_cast<double>(v)); }
 };

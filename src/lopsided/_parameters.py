@@ -136,6 +136,15 @@ class Parameterised:
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}: {nearest(name, known)}")
         return super().__new__(cls)
 
+    @classmethod
+    def made(cls, **params: Any) -> Self:
+        """Return an estimator with these parameters."""
+        return cls(**params)
+
+    def parameter_names(self) -> list[str]:
+        """Return the names that set_params takes."""
+        return list(self.get_params())
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
