@@ -145,6 +145,11 @@ class Parameterised:
         """Return the names that set_params takes."""
         return list(self.get_params())
 
+    def described(self) -> list[tuple[str, Any, str]]:
+        """Return the name, value and range of each parameter."""
+        fields = (f for f in dataclasses.fields(self) if f.init)
+        return [(f.name, getattr(self, f.name), f.metadata.get("wanted", "")) for f in fields]
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}

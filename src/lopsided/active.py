@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _QUERIES = ("always", "random", "margin", "asymmetric", "confidence")
-_OWN = (
-    "learner",
-    "query",
-    "budget",
-    "delta",
-    "delta_pos",
-    "delta_neg",
-    "probability",
-    "explore",
-    "seed",
-    "max_pending",
-)
+_OWN = {
+    "learner": "an estimator or a name",
+    "query": "one of " + ", ".join(repr(q) for q in _QUERIES),
+    "budget": "a number of labels, a share, a text like '50/day', a Budget or None",
+    "delta": "a positive number or None",
+    "delta_pos": "a positive number or None",
+    "delta_neg": "a positive number or None",
+    "probability": "a number above 0 and up to 1, or None",
+    "explore": "a number from 0 to 1",
+    "seed": "a whole number from 0 to 4294967295",
+    "max_pending": "a whole number from 1 to 2147483648",
+}
 # Which of the parameters of a question have an effect on which rule.
 _NEEDS = {
     "always": (),
@@ -369,10 +369,11 @@ class Active(OnlineClassifier):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, those of the learner as learner__name."""
         own = {name: getattr(self, name) for name in _OWN}
-        if deep:
-            inner = self._inner().get_params()
-            own |= {f"learner__{name}": value for name, value in inner.items()}
-        return own
+        try:
+            inner = self._inner().get_params() if deep else {}
+        except ValueError:  # not a learner: it is refused when there is something to learn
+            inner = {}
+        return own | {f"learner__{name}": value for name, value in inner.items()}
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters by name; the learner is replaced, not changed."""
@@ -393,6 +394,11 @@ class Active(OnlineClassifier):
     def parameter_names(self) -> list[str]:
         """Return the names that set_params takes, without prefixes."""
         return [*_OWN, *self._inner().get_params()]
+
+    def described(self) -> list[tuple[str, Any, str]]:
+        """Return the name, value and range of each parameter, those of the learner too."""
+        own = [(name, getattr(self, name), wanted) for name, wanted in _OWN.items()]
+        return own + self._inner().described()
 
     def __repr__(self) -> str:
         usual: Mapping[str, Any] = Active.__init__.__kwdefaults__ or {}
@@ -421,8 +427,7 @@ class Active(OnlineClassifier):
         inner = self._inner()
         inner._check()
         if self.query not in _QUERIES:
-            words = ", ".join(repr(q) for q in _QUERIES)
-            raise ValueError(f"query={self.query!r} is not possible; it must be one of {words}")
+            raise self._impossible("query")
         for name in ("delta", "delta_pos", "delta_neg", "probability"):
             value = getattr(self, name)
             if value is None:
@@ -430,7 +435,7 @@ class Active(OnlineClassifier):
             if name not in _NEEDS[self.query]:
                 raise ValueError(f"{name} has no effect on query={self.query!r}")
             if not (is_number(value) and value > 0 and (name != "probability" or value <= 1)):
-                raise ValueError(f"{name}={value!r} is not possible; it must be a positive number")
+                raise self._impossible(name)
         self._check_deltas()
         if self.query == "confidence" and not inner._has_variance:
             raise ValueError(
@@ -438,17 +443,18 @@ class Active(OnlineClassifier):
                 f"for {type(inner).__name__} use query='margin'"
             )
         if not (is_number(self.explore) and 0 <= self.explore <= 1):
-            raise ValueError(f"explore={self.explore!r} is not possible; it must be from 0 to 1")
+            raise self._impossible("explore")
         if self.explore and self.query == "always":
             raise ValueError("explore has no effect on query='always'")
         for name, low, high in (("seed", 0, 2**32 - 1), ("max_pending", 1, 2**31)):
             value = getattr(self, name)
             if not (is_number(value) and value == int(value) and low <= value <= high):
-                raise ValueError(
-                    f"{name}={value!r} is not possible; it must be a whole number from {low} "
-                    f"to {high}"
-                )
+                raise self._impossible(name)
         as_budget(self.budget)
+
+    def _impossible(self, name: str) -> ValueError:
+        value = getattr(self, name)
+        return ValueError(f"{name}={value!r} is not possible; it must be {_OWN[name]}")
 
     def _check_deltas(self) -> None:
         pair = self.delta_pos is not None, self.delta_neg is not None
@@ -487,6 +493,9 @@ class Active(OnlineClassifier):
 
     def _weights_matter(self) -> bool:
         return self._inner()._weights_matter()
+
+    def _constants(self) -> int:
+        return self._view("coef_")._constants()
 
     def _scaling(self, form: str) -> dict[str, bool]:
         return self._inner()._scaling(form)
