@@ -503,7 +503,7 @@ def test_bad_event_is_refused():
         refuses(model, lambda bad=bad: model.ask(bad), ".", (ValueError, TypeError))
     rows = X.copy()
     rows[-1, 2] = np.inf
-    refuses(model, lambda: model.ask_many(rows), "row 299, column 2")
+    refuses(model, lambda: model.ask_many(rows), "row 299: .* column 2")
     refuses(model, lambda: model.ask(X[0], time=5.0), "time has an effect only")
 
 
@@ -635,6 +635,16 @@ def test_rule_and_budget_may_change_in_mid_stream():
     model.set_params(learner="PA-I")
     with pytest.raises(ValueError, match="learner cannot change"):
         model.partial_fit(X, Y)
+
+
+def test_comparison_chooses_among_parameters_of_both():
+    grid = {"delta": [0.1, 1.0], "learning_rate": [0.1, 1.0], "C": [1.0], "budget": [30]}
+    given = {"PAA": lopsided.make("PAA"), "SOAL": lopsided.make("SOAL")}
+    found = lopsided.compare(given, X, Y, grid=grid, permutations=3, jobs=1)
+    chosen = {row.name: row.parameters for row in found.rows}
+    assert chosen["PAA"].keys() == {"delta", "C", "budget"}
+    assert chosen["SOAL"].keys() == {"delta", "learning_rate", "budget"}
+    assert all(row.mean["queries"] <= 30 for row in found.rows)
 
 
 IMPOSSIBLE = [

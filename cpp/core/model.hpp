@@ -124,7 +124,7 @@ class ModelOf final : public Model {
     const Kept* kept = asker_.pending.find(id);
     if (!kept) throw std::out_of_range("no such event waits");
     if (weight != 0)
-      updates_ += learn_late(learner_, cost_, rounds_, asker_, *kept, y, weight, std::nullopt);
+      updates_ += learn_late(learner_, cost_, rounds_, asker_, *kept, y, weight, std::nullopt, 0);
     asker_.pending.forget(id);
   }
 
@@ -166,7 +166,7 @@ class ModelOf final : public Model {
     asker_.options(visit);
     learner_.options(visit);
     if constexpr (requires { learner_.start(); }) {  // some features may be known from the start
-      if (learner_.columns()) grow(static_cast<Index>(learner_.columns()) - prepare_.offset());
+      if (learner_.columns()) grow_to(static_cast<Index>(learner_.columns()) - prepare_.offset());
       learner_.start();
     }
   }
@@ -179,7 +179,11 @@ class ModelOf final : public Model {
     asker_.state(visit, [&](const Kept& kept) { return fits(kept); });
   }
   void grow(Index features) override {
-    if (features <= features_) return;
+    if (features > features_) grow_to(features);
+  }
+
+ private:
+  void grow_to(Index features) {
     const std::size_t size = static_cast<std::size_t>(features) + prepare_.offset();
     // First room for all, which may fail and changes nothing, then the growth, which cannot fail.
     prepare_.reserve(features);
@@ -204,7 +208,6 @@ class ModelOf final : public Model {
     });
   }
 
- private:
   bool cheap_copy(const Rows& rows, Count visits) const {
     const std::size_t size = bytes_ + asker_.pending.bytes();
     return rows.bytes() > size || (visits > 1 && size < small);

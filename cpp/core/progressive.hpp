@@ -95,9 +95,9 @@ Kept keep(const Learner& learner, const RowLike auto& x, double score, double pr
 // The label of a kept row has come: the learner, as it is now, learns from the row as it was.
 template <class Learner>
 bool learn_late(Learner& learner, Cost& cost, Count& round, Asker& asker, const Kept& kept, double y,
-                double weight, const std::optional<double>& rho) {
+                double weight, const std::optional<double>& rho, Count row) {
   const auto learn = [&](const auto& x, double score) {
-    if (!std::isfinite(score)) refuse_score(0);
+    if (!std::isfinite(score)) refuse_score(row);
     asker.estimates.add(y, weight, kept.score, kept.probability);
     const Target target{y, cost.next(y, weight, rho), weight, ++round};
     return learner.learn(x, target, score);
@@ -115,7 +115,7 @@ bool learn_late(Learner& learner, Cost& cost, Count& round, Asker& asker, const 
 }
 
 struct Label {
-  Count id;
+  Count id, row;
   double y, weight;
 };
 
@@ -123,7 +123,9 @@ template <class Row, class Learner, class Ask>
 void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepare, Cost& cost,
                  Count& round, Ask& ask) {
   Scratch read, prepared;
-  std::multimap<Count, Label> coming;  // by the event after which they come
+  constexpr bool asks = !std::same_as<Ask, AlwaysAsk>;
+  // Labels under way, by the event after which they come.
+  [[maybe_unused]] std::conditional_t<asks, std::multimap<Count, Label>, char> coming{};
   for (Count i = 0; i < pass.size; ++i) {
     const Count at = pass.at(i);
     const double weight = pass.weight(at);
@@ -140,7 +142,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
       if (pass.scores) pass.scores[i] = score;
       pass.tally.record(y, weight, score);
       const auto target = [&] { return Target{y, cost.next(y, weight, pass.rho), weight, ++round}; };
-      if constexpr (std::same_as<Ask, AlwaysAsk>) {
+      if constexpr (!asks) {
         ++pass.tally.queries;
         pass.tally.updates += learner.learn(x, target(), score);
       } else {
@@ -152,7 +154,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
         if (d.asked && pass.delays) {
           ask.pending.add(d.id, keep(learner, x, score, d.probability));
           if (const double late = pass.delays[at]; std::isfinite(late))
-            coming.insert({d.id + static_cast<Count>(late), {d.id, y, weight}});
+            coming.insert({d.id + static_cast<Count>(late), {d.id, at, y, weight}});
         } else if (d.asked) {
           ask.estimates.add(y, weight, score, d.probability);
           if constexpr (requires { learner.learn(x, target(), score, true); })
@@ -165,7 +167,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
           const Kept* kept = ask.pending.find(label.id);
           if (!kept) continue;  // forgotten
           pass.tally.updates +=
-              learn_late(learner, cost, round, ask, *kept, label.y, label.weight, pass.rho);
+              learn_late(learner, cost, round, ask, *kept, label.y, label.weight, pass.rho, label.row);
           ask.pending.forget(label.id);
         }
       }

@@ -7,8 +7,8 @@
 //   confidence   d / (d + q), or 1 if q <= 0, where q = |p| - eta rho_max v gamma / (2 (v + gamma)),
 //                v = x' Sigma x, rho_max = max(1, rho)
 //
-// with d = delta_pos if p >= 0, else delta_neg (Zhang et al. 2018, Online adaptive asymmetric active
-// learning, algorithm 3). To explore with e makes e + (1 - e) pi of pi. Random numbers are drawn only
+// with d = delta_pos if p >= 0, else delta_neg (Zhang et al. 2019, Online adaptive asymmetric active
+// learning, algorithms 3 and 6). To explore with e makes e + (1 - e) pi of pi. Random numbers are drawn only
 // when a label may be bought and pi < 1; the k-th, k = 0, 1, ..., is (S(S(seed) + k) >> 11) 2^-53 with
 // S the function splitmix64.
 #pragma once

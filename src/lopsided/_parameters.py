@@ -130,11 +130,15 @@ class Parameterised:
 
     def __new__(cls, *_args: Any, **params: Any) -> Self:
         """Say which parameter was probably meant when there is none of that name."""
-        known = [f.name for f in dataclasses.fields(cls) if f.init]
+        known = cls._own_names()
         for name in params:
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}: {nearest(name, known)}")
         return super().__new__(cls)
+
+    @classmethod
+    def _own_names(cls) -> list[str]:
+        return [f.name for f in dataclasses.fields(cls) if f.init]
 
     @classmethod
     def made(cls, **params: Any) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -138,13 +139,6 @@ class Active(OnlineClassifier):
     seed: Any
     max_pending: Any
 
-    def __new__(cls, *_args: Any, **params: Any) -> Self:
-        """Say which parameter was probably meant when there is none of that name."""
-        for name in params:
-            if name not in _OWN:
-                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {nearest(name, _OWN)}")
-        return object.__new__(cls)
-
     def __init__(
         self,
         learner: Any = "Recommended",
@@ -169,6 +163,10 @@ class Active(OnlineClassifier):
         self.explore = explore
         self.seed = seed
         self.max_pending = max_pending
+
+    @classmethod
+    def _own_names(cls) -> list[str]:
+        return list(_OWN)
 
     @classmethod
     def made(cls, **params: Any) -> Self:
@@ -582,12 +580,18 @@ for _name in ("scaling", "intercept", "positive", "hash_bits"):
     setattr(Active, _name, _of_learner(_name))
 
 
+@functools.lru_cache(maxsize=64)
+def _named(name: str) -> OnlineClassifier:
+    """Return the learner of a name; it is shared, so it must not be changed."""
+    from .catalog import find
+
+    return find(name).make()
+
+
 def resolved(learner: Any) -> OnlineClassifier:
     """Return the estimator that a parameter stands for."""
     if isinstance(learner, str):
-        from .catalog import find
-
-        learner = find(learner).make()
+        learner = _named(learner)
     if not isinstance(learner, OnlineClassifier):
         raise ValueError(f"learner={learner!r} is not possible; it must be an estimator or a name")
     if isinstance(learner, Active):
