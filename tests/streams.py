@@ -66,6 +66,15 @@ def chunks(rows, seed):
     return [slice(a, b) for a, b in zip(starts, [*starts[1:], rows], strict=True)]
 
 
+def parameters(model):
+    """Parameters by name; those of a learner within come without a prefix and in its place."""
+    given = model.get_params()
+    inner = {k: v for k, v in given.items() if k.startswith("learner__")}
+    if inner:
+        del given["learner"]
+    return {k.removeprefix("learner__"): v for k, v in given.items()}
+
+
 def read_only(array):
     array = array.copy()
     array.flags.writeable = False

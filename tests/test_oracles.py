@@ -57,7 +57,7 @@ covariances = st.sampled_from(["diagonal", "full"])
 def without_idle_options(options):
     """The options, less those that the others rob of their effect, which is an error."""
     if options.get("loss") == "II":
-        options.pop("weight_mode")
+        options.pop("weight_mode", None)
     if options.get("covariance") == "full":
         options.pop("diag_rule", None)
     if options.get("variant") == "PA":
@@ -80,7 +80,11 @@ OPTIONS = {
     "Perceptron": {},
     # A step along rows nearly parallel to w magnifies rounding without bound: eps skips it.
     "ROMMA": {"aggressive": switches, "eps": st.sampled_from([1e-3, 1e-2])},
-    "PassiveAggressive": {"variant": st.sampled_from(["PA", "PA-I", "PA-II"]), "C": rates},
+    "PassiveAggressive": {
+        "variant": st.sampled_from(["PA", "PA-I", "PA-II"]),
+        "loss": losses,
+        "C": rates,
+    },
     "PAUM": {
         "learning_rate": rates,
         "margin_pos": st.floats(-1, 3),
@@ -165,9 +169,12 @@ def cannot_weigh(name, options):
 @st.composite
 def costs(draw, name, options):
     """Parameters of the library and of `run` that say what a mistake costs."""
-    if name == "ROMMA" or options.get("variant") == "PA":
+    full_step = options.get("variant") == "PA" and options["loss"] == "II"
+    if name == "ROMMA" or full_step:
         return {}, {}
-    kind = draw(st.sampled_from(["none", "given", "balanced", "balanced"]))
+    needs_costs = name == "PassiveAggressive" and options["loss"] == "I"
+    kinds = ["given", "balanced", "balanced"] if needs_costs else ["none", "given", "balanced"]
+    kind = draw(st.sampled_from(kinds))
     if kind == "none":
         return {"class_weight": None}, {}
     if kind == "given":

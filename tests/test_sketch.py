@@ -152,6 +152,12 @@ def test_given_directions_with_an_intercept_have_its_column_in_front(form):
 
 
 @by_form
+def test_given_directions_may_be_those_of_the_intercept_alone(form):
+    model = make(form, sketch_size=1, directions=np.ones((1, 1)), intercept=True)
+    assert np.isfinite(model.fit(np.eye(3), [-1, 1, 1]).coef_).all()
+
+
+@by_form
 def test_features_beyond_given_directions_enter(form, tmp_path):
     V = orthonormal(3, 150)
     model = make(form, sketch_size=3, directions=V).fit(X, Y)

@@ -32,10 +32,12 @@ class PyModel {
 
   nb::dict learn(const HeldRows& held, Line<std::int8_t> labels, std::optional<Line<double>> weights,
                  std::optional<Line<std::int64_t>> order, std::optional<double> rho, Count every,
-                 bool keep_scores) {
+                 bool keep_scores, std::optional<Line<double>> days,
+                 std::optional<Line<double>> delays) {
     const Count rows = held.rows.size();
-    if (labels.size() != rows || (weights && weights->size() != rows))
-      throw nb::value_error("labels and weights must be as many as the rows");
+    const auto fits = [&](const auto& line) { return !line || line->size() == rows; };
+    if (labels.size() != rows || !fits(weights) || !fits(days) || !fits(delays))
+      throw nb::value_error("labels, weights, days and delays must be as many as the rows");
     Pass pass;
     pass.labels = labels.data();
     pass.weights = weights ? weights->data() : nullptr;
@@ -43,10 +45,19 @@ class PyModel {
     pass.size = order ? order->size() : rows;
     pass.rho = rho;
     pass.every = every;
+    pass.days = days ? days->data() : nullptr;
+    pass.delays = delays ? delays->data() : nullptr;
     for (Count i = 0; order && i < pass.size; ++i)
       if (pass.at(i) >= rows) throw nb::value_error("order names a row that is not there");
     std::vector<double> scores(keep_scores ? pass.size : 0);
     if (keep_scores) pass.scores = scores.data();
+    const bool asks = keep_scores && model_->asker().on();
+    std::vector<double> probabilities(asks ? pass.size : 0);
+    std::vector<std::int8_t> asked(asks ? pass.size : 0);
+    if (asks) {
+      pass.probabilities = probabilities.data();
+      pass.asked = asked.data();
+    }
 
     const auto turn = take_turn();
     const Rows settled = settle(held);
@@ -75,6 +86,10 @@ class PyModel {
     out["seconds"] = seconds.count();
     out["curve"] = to_numpy<double>(std::move(curve), {pass.curve.size(), 7});
     if (keep_scores) out["scores"] = to_numpy<double>(std::move(scores), {pass.size});
+    if (asks) {
+      out["probabilities"] = to_numpy<double>(std::move(probabilities), {pass.size});
+      out["asked"] = to_numpy<std::int8_t>(std::move(asked), {pass.size});
+    }
     return out;
   }
 
@@ -119,6 +134,62 @@ class PyModel {
     }
     const Rows rows = out->rows();
     return {{}, rows, std::move(out)};
+  }
+
+  // Events without labels. Of each: its number, score, probability of a question, whether the label
+  // is wanted, and the number of an event that had to be forgotten.
+  nb::list ask(const HeldRows& held, std::optional<Line<double>> days) {
+    if (days && days->size() != held.rows.size())
+      throw nb::value_error("days must be as many as the rows");
+    std::vector<Asked> found(held.rows.size());
+    {
+      const auto turn = take_turn();
+      const Rows settled = settle(held);
+      {
+        nb::gil_scoped_release free;
+        model_->ask(settled, days ? days->data() : nullptr, found.data());
+      }
+      if (held.events) keep_names(held.events->fresh);
+    }
+    nb::list out;
+    for (const Asked& one : found) out.append(told(one));
+    return out;
+  }
+  nb::tuple ask_event(const nb::dict& event, double day) {
+    const auto turn = take_turn();
+    const nb::tuple out = ask_row(read(event), day);
+    keep_names(one_.fresh);
+    return out;
+  }
+  nb::tuple ask_row(const Line<double>& row, double day) {
+    const auto turn = take_turn();
+    return ask_row(one_row(row), day);
+  }
+  void tell(Count id, int y, double weight) {
+    const auto turn = take_turn();
+    model_->tell(id, y, weight);
+  }
+  bool waits(Count id) {
+    const auto turn = take_turn();
+    return model_->asker().pending.find(id) != nullptr;
+  }
+  bool forget(Count id) {
+    const auto turn = take_turn();
+    return model_->asker().pending.forget(id);
+  }
+  std::vector<Count> pending() {
+    const auto turn = take_turn();
+    return model_->asker().pending.ids();
+  }
+  nb::dict asking() {
+    const auto turn = take_turn();
+    Asker& asker = model_->asker();
+    nb::dict out;
+    out["events"] = asker.budget.events;
+    out["queries"] = asker.budget.used;
+    out["left"] = asker.budget.left();
+    asker.estimates.state([&](const char* name, double& value) { out[name] = value; });
+    return out;
   }
 
   double score_event(const nb::dict& event) {
@@ -214,6 +285,16 @@ class PyModel {
     return Rows({row.data(), false, 0, 1}, 1, static_cast<Index>(row.size()));
   }
 
+  static nb::tuple told(const Asked& one) {
+    const Decision& d = one.decision;
+    const nb::object forgotten = one.forgotten ? nb::cast(*one.forgotten) : nb::none();
+    return nb::make_tuple(d.id, one.score, d.probability, d.asked, forgotten);
+  }
+  nb::tuple ask_row(const Rows& rows, double day) {
+    Asked out;
+    model_->ask(rows, &day, &out);
+    return told(out);
+  }
   double score_row(const Rows& rows) {
     double out;
     model_->score(rows, &out);
@@ -246,7 +327,17 @@ void bind_model(nb::module_& m) {
            nb::arg("hash_bits") = 0)
       .def("learn", &PyModel::learn, nb::arg("rows"), nb::arg("labels"),
            nb::arg("weights").none(), nb::arg("order").none(), nb::arg("rho").none(),
-           nb::arg("every"), nb::arg("scores"), "One pass; what happened in it.")
+           nb::arg("every"), nb::arg("scores"), nb::arg("days") = nb::none(),
+           nb::arg("delays") = nb::none(), "One pass; what happened in it.")
+      .def("ask", &PyModel::ask, nb::arg("rows"), nb::arg("days") = nb::none())
+      .def("ask_event", &PyModel::ask_event, nb::arg("event"), nb::arg("day"))
+      .def("ask_row", nb::overload_cast<const Line<double>&, double>(&PyModel::ask_row),
+           nb::arg("row"), nb::arg("day"))
+      .def("tell", &PyModel::tell, nb::arg("id"), nb::arg("y"), nb::arg("weight"))
+      .def("waits", &PyModel::waits, nb::arg("id"), "Whether an event waits for its label.")
+      .def("forget", &PyModel::forget, nb::arg("id"))
+      .def("asking", &PyModel::asking, "What the questions have come to.")
+      .def_prop_ro("pending", &PyModel::pending)
       .def("score", &PyModel::score, nb::arg("rows"))
       .def("learn_event", &PyModel::learn_event, nb::arg("event"), nb::arg("y"), nb::arg("weight"))
       .def("event_rows", &PyModel::event_rows, nb::arg("events"), "A list of dicts as rows.")

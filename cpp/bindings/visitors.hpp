@@ -64,6 +64,10 @@ struct StateToDict final : StateVisitor {
     state[(std::string(name) + ".values").c_str()] = to_numpy<double>(std::move(values), {n, t.width()});
   }
   void operator()(const char* name, std::vector<double>& few) override { state[name] = few; }
+  void operator()(const char* name, Series& many) override {
+    const std::size_t size = many.values.size();
+    state[name] = to_numpy<double>({many.values.begin(), many.values.end()}, {size});
+  }
   void operator()(const char* name, double& value) override { state[name] = value; }
   void operator()(const char* name, Count& value) override { state[name] = value; }
 };
@@ -90,6 +94,10 @@ struct StateFromDict final : StateVisitor {
   }
   void operator()(const char* name, std::vector<double>& few) override {
     few = nb::cast<std::vector<double>>(find(name));
+  }
+  void operator()(const char* name, Series& many) override {
+    const auto given = nb::cast<Doubles>(find(name));
+    many.values.assign(given.data(), given.data() + given.size());
   }
   void operator()(const char* name, double& value) override { value = nb::cast<double>(find(name)); }
   void operator()(const char* name, Count& value) override { value = nb::cast<Count>(find(name)); }

@@ -24,6 +24,7 @@ struct StateVisitor {
   virtual void operator()(const char* name, Symmetric& values) = 0;
   virtual void operator()(const char* name, Table& values) = 0;
   virtual void operator()(const char* name, std::vector<double>& few) = 0;  // of no feature
+  virtual void operator()(const char* name, Series& many) = 0;
   virtual void operator()(const char* name, double& value) = 0;
   virtual void operator()(const char* name, Count& value) = 0;
 };
@@ -48,6 +49,9 @@ class Model {
   virtual std::unique_ptr<Model> clone() const = 0;
   virtual void learn(const Rows& rows, Pass& pass) = 0;
   virtual void score(const Rows& rows, double* out) = 0;
+  // Events come without labels, a label follows or does not. Only for a model that asks.
+  virtual void ask(const Rows& rows, const double* days, Asked* out) = 0;
+  virtual void tell(Count id, double y, double weight) = 0;
   // Weights other than 0 with their features, in order; the intercept, if any, is feature 0.
   virtual void nonzeros(std::vector<Index>& features, std::vector<double>& weights) const = 0;
   virtual std::vector<double> coefficients() const = 0;  // all of them
@@ -60,12 +64,14 @@ class Model {
   Count updates() const { return updates_; }
   double rho() const { return cost_.rho(); }
   bool intercept() const { return prepare_.intercept; }
+  Asker& asker() { return asker_; }
 
  protected:
   Index features_ = 0;
   Count rounds_ = 0, updates_ = 0;
   Prepare prepare_;
   Cost cost_;
+  Asker asker_;
 };
 
 namespace detail {
@@ -90,24 +96,36 @@ class ModelOf final : public Model {
   // on the way; otherwise beforehand, and then a score that overflows leaves the rows before it
   // learned.
   void learn(const Rows& rows, Pass& pass) override {
-    const bool cheap_copy = rows.bytes() > bytes_ || (pass.size > 1 && bytes_ < small);
-    if (cheap_copy && !pass.weightless()) {
-      auto before = *this;
-      try {
-        run(rows, pass);
-      } catch (...) {
-        *this = std::move(before);
-        throw;
-      }
+    if (cheap_copy(rows, pass.size) && !pass.weightless()) {
+      or_go_back([&] { run(rows, pass); });
     } else {
       Scratch scratch;
       for (Count i = 0; i < pass.size; ++i) {
         pass.weight(pass.at(i));
-        if (rows.sparse()) rows.row<SparseRow>(pass.at(i), scratch);
-        else rows.row<DenseRow>(pass.at(i), scratch);
+        check(rows, pass.at(i), scratch);
       }
       if (!pass.weightless()) run(rows, pass);
     }
+  }
+
+  void ask(const Rows& rows, const double* days, Asked* out) override {
+    const auto go = [&] {
+      grow(rows.columns());
+      if (sparse(rows)) ask_all<SparseRow>(rows, days, learner_, prepare_, cost_, asker_, out);
+      else ask_all<DenseRow>(rows, days, learner_, prepare_, cost_, asker_, out);
+    };
+    if (cheap_copy(rows, rows.size())) return or_go_back(go);
+    Scratch scratch;
+    for (Count i = 0; i < rows.size(); ++i) check(rows, i, scratch);
+    go();
+  }
+
+  void tell(Count id, double y, double weight) override {
+    const Kept* kept = asker_.pending.find(id);
+    if (!kept) throw std::out_of_range("no such event waits");
+    if (weight != 0)
+      updates_ += learn_late(learner_, cost_, rounds_, asker_, *kept, y, weight, std::nullopt, 0);
+    asker_.pending.forget(id);
   }
 
   void score(const Rows& rows, double* out) override {
@@ -145,9 +163,10 @@ class ModelOf final : public Model {
   void options(OptionVisitor& visit) override {
     prepare_.options(visit);
     cost_.options(visit);
+    asker_.options(visit);
     learner_.options(visit);
     if constexpr (requires { learner_.start(); }) {  // some features may be known from the start
-      if (learner_.columns()) widen(static_cast<Index>(learner_.columns()) - prepare_.offset());
+      if (learner_.columns()) grow_to(static_cast<Index>(learner_.columns()) - prepare_.offset());
       learner_.start();
     }
   }
@@ -157,13 +176,14 @@ class ModelOf final : public Model {
     prepare_.state(visit);
     cost_.state(visit);
     learner_.state(visit);
+    asker_.state(visit, [&](const Kept& kept) { return fits(kept); });
   }
   void grow(Index features) override {
-    if (features > features_) widen(features);
+    if (features > features_) grow_to(features);
   }
 
  private:
-  void widen(Index features) {
+  void grow_to(Index features) {
     const std::size_t size = static_cast<std::size_t>(features) + prepare_.offset();
     // First room for all, which may fail and changes nothing, then the growth, which cannot fail.
     prepare_.reserve(features);
@@ -188,6 +208,33 @@ class ModelOf final : public Model {
     });
   }
 
+  bool cheap_copy(const Rows& rows, Count visits) const {
+    const std::size_t size = bytes_ + asker_.pending.bytes();
+    return rows.bytes() > size || (visits > 1 && size < small);
+  }
+  template <class Do>
+  void or_go_back(Do act) {
+    auto before = *this;
+    try {
+      act();
+    } catch (...) {
+      *this = std::move(before);
+      throw;
+    }
+  }
+  static void check(const Rows& rows, Count i, Scratch& scratch) {
+    if (rows.sparse()) rows.row<SparseRow>(i, scratch);
+    else rows.row<DenseRow>(i, scratch);
+  }
+  // Whether a kept row is one that the learner could have seen.
+  bool fits(const Kept& kept) const {
+    const Index columns = features_ + prepare_.offset();
+    if constexpr (requires { learner_.fits(kept); }) return learner_.fits(kept);
+    if (!kept.sparse) return kept.indices.empty() && kept.values.size() <= static_cast<std::size_t>(columns);
+    return kept.values.size() == kept.indices.size() &&
+           std::all_of(kept.indices.begin(), kept.indices.end(), [=](Index j) { return j < columns; });
+  }
+
   bool sparse(const Rows& rows) const {
     if constexpr (requires { learner_.dense(); })
       if (learner_.dense()) return false;
@@ -197,10 +244,13 @@ class ModelOf final : public Model {
   void run(const Rows& rows, Pass& pass) {
     grow(rows.columns());
     const auto go = [&]<class Row>(Row*) {
-      AlwaysAsk ask;
-      if (LOPSIDED_HAS_AVX2)
-        detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
-      else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
+      const auto with = [&](auto& ask) {
+        if (LOPSIDED_HAS_AVX2)
+          detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
+        else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
+      };
+      AlwaysAsk always;
+      asker_.on() ? with(asker_) : with(always);
     };
     sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
     updates_ += pass.tally.updates;

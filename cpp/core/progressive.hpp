@@ -5,6 +5,7 @@
 
 #include "cost.hpp"
 #include "prepare.hpp"
+#include "query.hpp"
 
 namespace lopsided {
 
@@ -32,8 +33,12 @@ struct Pass {
   Count size = 0;                         // rows to visit
   std::optional<double> rho;              // when the class counts are known beforehand
   Count every = 0;                        // rounds between points of the curve; 0: no curve
+  const double* days = nullptr;           // of each row, for a budget that is daily
+  const double* delays = nullptr;         // events that come before each row's label; none: at once
 
   double* scores = nullptr;               // progressive scores, in visiting order
+  double* probabilities = nullptr;        // of a question, the same way
+  std::int8_t* asked = nullptr;           // 1 where the label was bought
   Tally tally;
   std::vector<Tally> curve;
 
@@ -56,12 +61,8 @@ struct Pass {
   }
 };
 
-// The query rule and its budget stand where AlwaysAsk stands.
-struct AlwaysAsk {
-  constexpr bool operator()(const auto& /*learner*/, const auto& /*row*/, double /*score*/) const {
-    return true;
-  }
-};
+// Stands where an Asker stands when every label is there for nothing.
+struct AlwaysAsk {};
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void refuse_score(Count row) {
   throw DataError("the score is not finite: scale the features or choose a smaller step",
@@ -75,16 +76,64 @@ double meet(Learner& learner, const RowLike auto& x) {
   else return learner.score(x);
 }
 
+// A row as it is to be kept until its label comes.
+template <class Learner>
+Kept keep(const Learner& learner, const RowLike auto& x, double score, double probability) {
+  Kept out{probability, score, false, x.square, x.scale, {}, {}};
+  if constexpr (requires { learner.keep(out); }) {
+    learner.keep(out);
+  } else {
+    out.values.assign(x.values, x.values + x.size);
+    if constexpr (requires { x.indices; }) {
+      out.sparse = true;
+      out.indices.assign(x.indices, x.indices + x.size);
+    }
+  }
+  return out;
+}
+
+// The label of a kept row has come: the learner, as it is now, learns from the row as it was.
+template <class Learner>
+bool learn_late(Learner& learner, Cost& cost, Count& round, Asker& asker, const Kept& kept, double y,
+                double weight, const std::optional<double>& rho, Count row) {
+  const auto learn = [&](const auto& x, double score) {
+    if (!std::isfinite(score)) refuse_score(row);
+    asker.estimates.add(y, weight, kept.score, kept.probability);
+    const Target target{y, cost.next(y, weight, rho), weight, ++round};
+    return learner.learn(x, target, score);
+  };
+  if constexpr (requires { learner.recall(kept); }) {
+    const double score = learner.recall(kept);
+    return learn(kept.dense_row(), score);
+  } else {
+    const auto met = [&](const auto& x) {
+      const double score = meet(learner, x);
+      return learn(x, score);
+    };
+    return kept.sparse ? met(kept.sparse_row()) : met(kept.dense_row());
+  }
+}
+
+struct Label {
+  Count id, row;
+  double y, weight;
+};
+
 template <class Row, class Learner, class Ask>
 void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepare, Cost& cost,
-                 Count& round, Ask ask) {
+                 Count& round, Ask& ask) {
   Scratch read, prepared;
+  constexpr bool asks = !std::same_as<Ask, AlwaysAsk>;
+  // Labels under way, by the event after which they come.
+  [[maybe_unused]] std::conditional_t<asks, std::multimap<Count, Label>, char> coming{};
   for (Count i = 0; i < pass.size; ++i) {
     const Count at = pass.at(i);
     const double weight = pass.weight(at);
     const Row raw = rows.row<Row>(at, read);
     if (weight == 0) {
-      if (pass.scores) pass.scores[i] = std::numeric_limits<double>::quiet_NaN();
+      constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+      if (pass.scores) pass.scores[i] = nan;
+      if (pass.probabilities) pass.probabilities[i] = nan;
     } else {
       const double y = pass.labels[at];
       const Row x = prepare.row(raw, rows.columns(), true, prepared);
@@ -92,14 +141,54 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
       pass.tally.record(y, weight, score);
-      if (ask(learner, x, score)) {
+      const auto target = [&] { return Target{y, cost.next(y, weight, pass.rho), weight, ++round}; };
+      if constexpr (!asks) {
         ++pass.tally.queries;
-        const Target target{y, cost.next(y, weight, pass.rho), weight, ++round};
-        pass.tally.updates += learner.learn(x, target, score);
+        pass.tally.updates += learner.learn(x, target(), score);
+      } else {
+        const double rho = pass.rho ? *pass.rho : cost.rho();
+        const Decision d = ask.decide(learner, x, score, rho, weight, pass.days ? pass.days[at] : 0);
+        if (pass.probabilities) pass.probabilities[i] = d.probability;
+        if (pass.asked) pass.asked[i] = d.asked;
+        pass.tally.queries += d.asked;
+        if (d.asked && pass.delays) {
+          ask.pending.add(d.id, keep(learner, x, score, d.probability));
+          if (const double late = pass.delays[at]; std::isfinite(late))
+            coming.insert({d.id + static_cast<Count>(late), {d.id, at, y, weight}});
+        } else if (d.asked) {
+          ask.estimates.add(y, weight, score, d.probability);
+          if constexpr (requires { learner.learn(x, target(), score, true); })
+            pass.tally.updates += learner.learn(x, target(), score, d.looked);
+          else
+            pass.tally.updates += learner.learn(x, target(), score);
+        }
+        for (; !coming.empty() && coming.begin()->first <= d.id; coming.erase(coming.begin())) {
+          const Label label = coming.begin()->second;
+          const Kept* kept = ask.pending.find(label.id);
+          if (!kept) continue;  // forgotten
+          pass.tally.updates +=
+              learn_late(learner, cost, round, ask, *kept, label.y, label.weight, pass.rho, label.row);
+          ask.pending.forget(label.id);
+        }
       }
     }
     if (pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size))
       pass.curve.push_back(pass.tally);
+  }
+}
+
+// Events without labels: score, ask, and keep those whose labels are bought.
+template <class Row, class Learner>
+void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& prepare,
+             const Cost& cost, Asker& asker, Asked* out) {
+  Scratch read, prepared;
+  for (Count i = 0; i < rows.size(); ++i) {
+    const Row x = prepare.row(rows.row<Row>(i, read), rows.columns(), true, prepared);
+    const double score = meet(learner, x);
+    if (!std::isfinite(score)) refuse_score(i);
+    const Decision d = asker.decide(learner, x, score, cost.rho(), 1, days ? days[i] : 0);
+    out[i] = {d, score, {}};
+    if (d.asked) out[i].forgotten = asker.pending.add(d.id, keep(learner, x, score, d.probability));
   }
 }
 

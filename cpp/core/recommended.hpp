@@ -18,6 +18,7 @@
 
 #include "linear/acog.hpp"
 #include "prepare.hpp"
+#include "query.hpp"
 #include "table.hpp"
 
 namespace lopsided {
@@ -85,6 +86,30 @@ class Recommended {
     if (any) move(step, share, after);
     if (narrow_) any |= full_.learn(whole(), t, scores_[lanes]);
     return any;
+  }
+
+  // The row that was just met, for a label that comes later; and that row once more.
+  void keep(Kept& out) const {
+    const Seen& row = seen_;
+    out.sparse = row.at != nullptr;
+    out.values.assign(row.standard - 1, row.standard + row.size);
+    out.values[0] = 1;
+    out.values.insert(out.values.end(), row.plain, row.plain + row.size);
+    if (row.at) out.indices.assign(row.at, row.at + row.size);
+  }
+  double recall(const Kept& kept) {
+    standard_.assign(kept.values.begin(), kept.values.begin() + (kept.values.size() + 1) / 2);
+    plain_.assign(kept.values.begin() + (kept.values.size() + 1) / 2, kept.values.end());
+    at_ = kept.indices;
+    const auto n = static_cast<Index>(plain_.size());
+    return vote({kept.sparse ? at_.data() : nullptr, standard_.data() + 1, plain_.data(), n});
+  }
+  bool fits(const Kept& kept) const {
+    const std::size_t n = kept.values.size() / 2, most = table_.size();
+    if (kept.values.size() % 2 == 0 || kept.indices.size() != (kept.sparse ? n : 0)) return false;
+    return kept.sparse ? std::all_of(kept.indices.begin(), kept.indices.end(),
+                                     [=](Index j) { return static_cast<std::size_t>(j) < most; })
+                       : n < most;
   }
 
   // Those of the member whose mistakes cost least, the constant's first.

@@ -35,7 +35,24 @@ struct SetTransductive final : OptionVisitor {
   void operator()(const char* name, bool& value) override {
     if (std::string(name) == "transductive") value = true;
   }
+  void operator()(const char*, std::vector<double>&) override {}
   int choose(const char*, std::initializer_list<const char*>, int now) override { return now; }
+};
+
+// Questions where the score is small, for at most 3 labels in 10 events.
+struct SetAsking final : OptionVisitor {
+  void operator()(const char* name, double& value) override {
+    const std::string option = name;
+    if (option == "budget") value = 3;
+    if (option == "budget_per") value = 10;
+    if (option == "delta_pos" || option == "delta_neg") value = 0.3;
+    if (option == "max_pending") value = 4;
+  }
+  void operator()(const char*, bool&) override {}
+  void operator()(const char*, std::vector<double>&) override {}
+  int choose(const char* name, std::initializer_list<const char*>, int now) override {
+    return std::string(name) == "query" ? static_cast<int>(Rule::Kind::margin) : now;
+  }
 };
 
 // Every number of a model's state, in order.
@@ -57,6 +74,9 @@ struct Flatten final : StateVisitor {
   }
   void operator()(const char*, std::vector<double>& few) override {
     all.insert(all.end(), few.begin(), few.end());
+  }
+  void operator()(const char*, Series& many) override {
+    all.insert(all.end(), many.values.begin(), many.values.end());
   }
   void operator()(const char*, double& v) override { all.push_back(v); }
   void operator()(const char*, Count& v) override { all.push_back(static_cast<double>(v)); }
@@ -107,6 +127,54 @@ TEST(every_kind_learns_the_same_bits_in_any_chunks) {
         stream.teach(*parts, first, last);
       CHECK(state(*whole) == state(*parts));
     }
+}
+
+TEST(every_kind_buys_the_same_labels_in_any_chunks_and_at_no_delay) {
+  const Stream stream(60, 7);
+  const std::vector<double> at_once(60, 0.0);
+  for (const char* kind : kinds)
+    for (const bool scaled : {false, true}) {
+      const auto whole = make_model(kind), parts = make_model(kind), late = make_model(kind);
+      for (Model* model : {whole.get(), parts.get(), late.get()}) {
+        SetScaling scaling;
+        SetAsking asking;
+        if (scaled) model->options(scaling);
+        model->options(asking);
+      }
+      stream.teach(*whole, 0, 60);
+      for (const auto& [first, last] : {std::pair{0, 1}, {1, 2}, {2, 30}, {30, 60}})
+        stream.teach(*parts, first, last);
+      Pass pass = stream.pass(0, 60);
+      pass.delays = at_once.data();
+      late->learn(stream.rows(0, 60), pass);
+      CHECK(state(*whole) == state(*parts));
+      CHECK(state(*whole) == state(*late));
+      CHECK(whole->asker().budget.used > 3 && whole->asker().budget.used <= 18);
+    }
+}
+
+TEST(every_kind_learns_from_labels_that_are_told_later) {
+  const Stream stream(60, 7);
+  const std::vector<double> delays(60, 5.0);
+  for (const char* kind : kinds) {
+    const auto whole = make_model(kind), told = make_model(kind);
+    SetAsking asking;
+    for (Model* model : {whole.get(), told.get()}) model->options(asking);
+    Pass pass = stream.pass(0, 60);
+    pass.delays = delays.data();
+    whole->learn(stream.rows(0, 60), pass);
+    std::vector<Count> due;
+    for (Count i = 0; i < 60; ++i) {
+      Asked out;
+      told->ask(stream.rows(i, i + 1), nullptr, &out);
+      if (out.decision.asked) due.push_back(i);
+      if (due.empty() || due[0] + 5 > i) continue;
+      if (told->asker().pending.find(due[0])) told->tell(due[0], stream.y[due[0]], 1);
+      due.erase(due.begin());
+    }
+    CHECK(state(*whole) == state(*told));
+    CHECK_THROWS(std::out_of_range, told->tell(60, 1, 1));
+  }
 }
 
 TEST(every_kind_is_as_it_was_after_a_bad_row) {

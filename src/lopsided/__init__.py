@@ -6,6 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._estimate import Estimate as Estimate
+    from .active import Active as Active
+    from .active import Decision as Decision
+    from .budget import Budget as Budget
     from .catalog import learners as learners
     from .catalog import make as make
     from .comparison import Comparison as Comparison
@@ -41,6 +45,9 @@ _HOME = {
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),
+    **dict.fromkeys(["Active", "Decision"], "active"),
+    "Estimate": "_estimate",
+    "Budget": "budget",
     "load": "persist",
     "Recommended": "recommended",
     "sparsity_sweep": "sweeps",

@@ -130,11 +130,29 @@ class Parameterised:
 
     def __new__(cls, *_args: Any, **params: Any) -> Self:
         """Say which parameter was probably meant when there is none of that name."""
-        known = [f.name for f in dataclasses.fields(cls) if f.init]
+        known = cls._own_names()
         for name in params:
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}: {nearest(name, known)}")
         return super().__new__(cls)
+
+    @classmethod
+    def _own_names(cls) -> list[str]:
+        return [f.name for f in dataclasses.fields(cls) if f.init]
+
+    @classmethod
+    def made(cls, **params: Any) -> Self:
+        """Return an estimator with these parameters."""
+        return cls(**params)
+
+    def parameter_names(self) -> list[str]:
+        """Return the names that set_params takes."""
+        return list(self.get_params())
+
+    def described(self) -> list[tuple[str, Any, str]]:
+        """Return the name, value and range of each parameter."""
+        fields = (f for f in dataclasses.fields(self) if f.init)
+        return [(f.name, getattr(self, f.name), f.metadata.get("wanted", "")) for f in fields]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""

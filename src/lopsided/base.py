@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
@@ -51,7 +51,7 @@ def _used(
     )
 
 
-def _one_thread_at_a_time(method: Callable[P, R]) -> Callable[P, R]:
+def one_thread_at_a_time(method: Callable[P, R]) -> Callable[P, R]:
     """Let one thread at a time make or replace an estimator's model."""
 
     @functools.wraps(method)
@@ -89,6 +89,7 @@ class OnlineClassifier(Parameterised):
     hash_bits: int | None = integer(None, 1, 28, optional=True)
 
     _core_name: ClassVar[str]  # of the learner in the core
+    _has_variance: ClassVar[bool] = False  # the core can say how sure the learner is
     # Parameters that cannot change once a model has learned.
     _fixed: ClassVar[tuple[str, ...]] = ("scaling", "intercept", "positive", "hash_bits")
     _model: _core.Model | None = dataclasses.field(init=False, default=None)
@@ -256,7 +257,10 @@ class OnlineClassifier(Parameterised):
         from .persist import to_bytes
 
         fitted = self._model is not None or self._parked is not None
-        return {"parameters": self.get_params(), "file": to_bytes(self) if fitted else None}
+        return {
+            "parameters": self.get_params(deep=False),
+            "file": to_bytes(self) if fitted else None,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         from .persist import from_bytes
@@ -309,6 +313,18 @@ class OnlineClassifier(Parameterised):
         """Say whether an event's weight can change a step."""
         return True
 
+    def _days(self, time: Any, rows: int) -> NDArray[np.float64] | None:
+        """Return the day of each event, where a budget wants to know."""
+        if time is not None:
+            raise ValueError("time has an effect only on Active with a budget that is daily")
+        return None
+
+    def _delays(self, delay: Any, rows: int) -> NDArray[np.float64] | None:
+        """Return how many events later each label comes, if not at once."""
+        if delay is not None:
+            raise ValueError("delay has an effect only on a learner that asks: use Active")
+        return None
+
     def _check(self) -> None:
         check_parameters(self)
 
@@ -334,7 +350,7 @@ class OnlineClassifier(Parameterised):
                 **self._own_options(),
             },
             "scaling": scaling,
-            "parameters": self.get_params(),
+            "parameters": self.get_params(deep=False),
         }
         bits = int(self.hash_bits or 0)
         return _core.Model(made_with["kind"], made_with["options"], bits), made_with
@@ -356,6 +372,10 @@ class OnlineClassifier(Parameterised):
         except AttributeError as error:
             raise AttributeError(f"{name}: {error}") from None
 
+    def _changed_shape(self, now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
+        """Return the parameters that are not what they were and must be."""
+        return [name for name in self._fixed if not same(now[name], then[name])]
+
     def _refresh(self) -> None:
         """Give the model the parameters that changed since it was made."""
         if self._parked is None:
@@ -363,7 +383,7 @@ class OnlineClassifier(Parameterised):
         old, before = self._parked, self._made_with
         model, made_with = self._make(self._labels, before["scaling"])
         now, then = made_with["parameters"], before["parameters"]
-        changed = [name for name in self._fixed if not same(now[name], then[name])]
+        changed = self._changed_shape(now, then)
         if made_with["kind"] != before["kind"]:
             changed.append("covariance")
         if changed:
@@ -373,7 +393,7 @@ class OnlineClassifier(Parameterised):
         model.restore(old.features, old.state(), old.names)
         self._keep(model, self._labels, made_with)
 
-    @_one_thread_at_a_time
+    @one_thread_at_a_time
     def _pass(
         self,
         X: Any,
@@ -385,6 +405,8 @@ class OnlineClassifier(Parameterised):
         order: ArrayLike | None = None,
         every: int = 0,
         scores: bool = False,
+        time: ArrayLike | None = None,
+        delay: Any = None,
     ) -> dict[str, Any]:
         """Learn from a batch, all of it or nothing."""
         self._check()
@@ -398,6 +420,7 @@ class OnlineClassifier(Parameterised):
         visit = as_order(order, size)
         weights = as_weights(sample_weight, size)
         self._check_weights(weights)
+        days, delays = self._days(time, size), self._delays(delay, size)
         if not fresh:
             self._refresh()
         begun = self._model is not None and not fresh
@@ -430,7 +453,9 @@ class OnlineClassifier(Parameterised):
                 f"{model.features} features"
             )
         with explained(batch.names):
-            result = model.learn(batch.rows, codes, weights, visit, rho, every, scores)
+            result = model.learn(
+                batch.rows, codes, weights, visit, rho, every, scores, days, delays
+            )
         result["labels"], result["weights"] = codes, weights
         if not result["events"]:  # every weight is 0: nothing happened
             if fresh:
@@ -462,7 +487,7 @@ class OnlineClassifier(Parameterised):
                 "with a cap, for example PassiveAggressive(variant='PA-I')"
             )
 
-    @_one_thread_at_a_time
+    @one_thread_at_a_time
     def _learn_carefully(self, x: Any, y: Any, weight: float) -> None:
         """Learn from one event that is the first, or has a new label, or a weight."""
         self._check()

@@ -54,7 +54,7 @@ class Entry:
 
     def make(self, **params: Any) -> OnlineClassifier:
         """Return the estimator, with parameters over the preset."""
-        return self.cls(**{**self.preset, **params})
+        return self.cls.made(**{**self.preset, **params})
 
 
 _CSOGD = "Wang, Zhao & Hoi 2012 (Cost-Sensitive Online Classification), algorithm 1"
@@ -65,7 +65,41 @@ _PA = "Crammer et al. 2006, section 3"
 _ROMMA = "Li & Long 1999"
 _AROW = "Crammer, Kulesza & Dredze 2009"
 _ADAGRAD = "Duchi, Hazan & Singer 2011"
+_OA3 = "Zhang et al. 2019 (Online Adaptive Asymmetric Active Learning)"
 _SOL = "Wang et al. 2016 (A Framework of Sparse Online Learning), algorithm"
+
+# Those that ask where a learner with a covariance is unsure.
+_UNSURE: tuple[tuple[str, str, dict[str, Any], str, str], ...] = (
+    (
+        "SOAL",
+        "ACOG-II",
+        {"class_weight": None, "delta": 10.0},
+        "asks where it is unsure, full second-order memory, blind to costs",
+        "Hao et al. 2017",
+    ),
+    (
+        "SOAL-CS",
+        "ACOG-I",
+        {"delta": 10.0},
+        "SOAL with cost-sensitive steps",
+        "Hao et al. 2017",
+    ),
+    *(
+        (
+            name,
+            learner,
+            {"delta_pos": 10.0, "delta_neg": 1.0},
+            f"asks by class where it is unsure, cost-sensitive, {memory}",
+            f"{_OA3}, algorithm {algorithm}",
+        )
+        for name, learner, memory, algorithm in (
+            ("OA3", "ACOG-II", "full second-order memory", 1),
+            ("OA3-diag", "ACOG-II-diag", "diagonal second-order memory", 1),
+            ("SOA3", "SACOG-II", "sketched second-order memory", 4),
+            ("SSOA3", "SSACOG-II", "the same sketch for sparse rows", 7),
+        )
+    ),
+)
 
 CATALOG: tuple[Entry, ...] = (
     Entry(
@@ -246,6 +280,47 @@ CATALOG: tuple[Entry, ...] = (
             algorithms,
             strict=True,
         )
+    ),
+    Entry(
+        "PAA",
+        "active:Active",
+        {"learner": "PA-I"},
+        "asks where the score is small, blind to costs",
+        "Lu, Zhao & Hoi 2016",
+        {"C": _TENS, "delta": _TENS},
+    ),
+    Entry(
+        "OAAL",
+        "active:Active",
+        {
+            "learner": "COG-II",
+            "class_weight": None,
+            "query": "asymmetric",
+            "delta_pos": 1.0,
+            "delta_neg": 10.0,
+        },
+        "asks by class, learns blind to costs",
+        "Zhang, Yang & Srinivasan 2016",
+        {"learning_rate": _TENS, "delta_pos": _TENS, "delta_neg": _TENS},
+    ),
+    Entry(
+        "CSOAL",
+        "active:Active",
+        {"learner": "PA-I", "loss": "I", "class_weight": "balanced", "delta": 10.0},
+        "asks where the score is small, cost-sensitive steps",
+        "Zhao & Hoi 2013",
+        {"C": _TENS, "delta": _TENS},
+    ),
+    *(
+        Entry(
+            name,
+            "active:Active",
+            {"learner": learner, "query": "confidence", "learning_rate": 1.0} | preset,
+            purpose,
+            paper,
+            dict.fromkeys(("learning_rate", *(k for k in preset if k != "class_weight")), _TENS),
+        )
+        for name, learner, preset, purpose, paper in _UNSURE
     ),
 )
 

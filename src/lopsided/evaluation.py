@@ -30,6 +30,9 @@ class Progress(Counts):
         visit. An event of weight 0 has the score NaN.
     curve : tuple of Counts
         The counts at points along the way.
+    asked, probabilities : array or None
+        Of a learner that asks: whether each label was bought, and the chance there was of it, 0
+        where the budget did not allow it.
     """
 
     seconds: float = 0.0
@@ -37,6 +40,8 @@ class Progress(Counts):
     labels: NDArray[np.int8] = dataclasses.field(repr=False)
     weights: NDArray[np.float64] | None = dataclasses.field(repr=False)
     curve: tuple[Counts, ...] = dataclasses.field(repr=False)
+    asked: NDArray[np.bool_] | None = dataclasses.field(repr=False, default=None)
+    probabilities: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
 
     @cached_property
     def auc(self) -> float:
@@ -62,6 +67,8 @@ def progressive(
     sample_weight: ArrayLike | None = None,
     resume: bool = False,
     points: int = 15,
+    delay: Any = None,
+    time: ArrayLike | None = None,
 ) -> Progress:
     """Run a model over a stream in one pass; it predicts each event before it learns from it.
 
@@ -81,6 +88,13 @@ def progressive(
         beforehand, as the papers assume; a resumed one estimates them.
     points : int
         About how many points of the curve to keep; 0 for none.
+    delay : int, float, ("geometric", mean) or array, optional
+        For a learner that asks: how many further events are met before a label that it asked for
+        comes; inf for never. Random ones are drawn with the learner's seed, an array has one for
+        each row of X. Labels that have not come by the end are left pending; the number of an event
+        is its place in a fresh pass. Default: labels come at once.
+    time : array, optional
+        For a budget that is daily: when each event happened.
 
     Returns
     -------
@@ -105,7 +119,15 @@ def progressive(
     visits = np.size(y if order is None else order)
     every = max(1, round(visits / points)) if points else 0
     result = model._pass(
-        X, y, sample_weight, fresh=not resume, order=order, every=every, scores=True
+        X,
+        y,
+        sample_weight,
+        fresh=not resume,
+        order=order,
+        every=every,
+        scores=True,
+        time=time,
+        delay=delay,
     )
     names = [f.name for f in dataclasses.fields(Counts)]
     seen = slice(None) if order is None else np.asarray(order)
@@ -116,6 +138,8 @@ def progressive(
         labels=result["labels"][seen],
         weights=result["weights"] if result["weights"] is None else result["weights"][seen],
         curve=tuple(_point(row) for row in result["curve"]),
+        asked=result["asked"].astype(bool) if "asked" in result else None,
+        probabilities=result.get("probabilities"),
     )
 
 

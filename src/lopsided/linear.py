@@ -76,12 +76,15 @@ class ROMMA(OnlineClassifier):
 class PassiveAggressive(CostSensitiveClassifier):
     """Passive-aggressive learning: the smallest step that mends the hinge loss.
 
-    Event and class weights multiply `C`; PA has no cap, so its step cannot be weighed.
+    Event weights multiply `C`; PA has no cap, so its step cannot be weighed.
 
     Parameters
     ----------
     variant : {"PA", "PA-I", "PA-II"}
         The full step, the step capped at C, or the step softened by 1 / (2 C).
+    loss : {"I", "II"}
+        With class weights: the cost of the class is the margin that is wanted (I), or it multiplies
+        `C` (II).
     C : float
         Aggressiveness.
 
@@ -98,14 +101,17 @@ class PassiveAggressive(CostSensitiveClassifier):
     """
 
     variant: str = choice("PA-I", "PA", "PA-I", "PA-II")
+    loss: str = choice("II", "I", "II")
     C: float = positive(1.0)
 
     _core_name = "passive-aggressive"
 
     def _check(self) -> None:
         super()._check()
+        if self.loss == "I" and self.class_weight is None:
+            raise ValueError("loss has an effect only with class_weight")
         if self.variant == "PA":
-            if self.class_weight is not None:
+            if self.class_weight is not None and self.loss == "II":
                 raise ValueError("class_weight has no effect on variant='PA', which has no cap")
             if self.C != 1.0:
                 raise ValueError("C has no effect on variant='PA', which has no cap")
@@ -240,6 +246,7 @@ class COG(CostSensitiveClassifier):
 
 @_learner
 class _SecondOrder(CostSensitiveClassifier):
+    _has_variance = True
     covariance: str = choice("diagonal", "diagonal", "full")
     regularization: float = positive(1.0)
     weight_state: bool = switch(False)

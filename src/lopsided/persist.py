@@ -8,6 +8,7 @@ is ever executed.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from ._labels import Labels
 from ._whole import write_whole
 from .base import OnlineClassifier
+from .budget import Budget
 
 FORMAT = 1
 _DTYPES: dict[str, np.dtype[Any]] = {
@@ -80,8 +82,7 @@ def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
 
 def to_bytes(model: OnlineClassifier, run: dict[str, Any] | None = None) -> bytes:
     """Return the file of a model that has learned."""
-    if _class(type(model).__name__) is not type(model):
-        raise TypeError(f"{type(model).__name__} cannot be saved: only classes of lopsided can be")
+    _check_class(model)
     native, labels = model._fitted(), model._labels
     state = native.state()
     arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}
@@ -93,7 +94,7 @@ def to_bytes(model: OnlineClassifier, run: dict[str, Any] | None = None) -> byte
     about = {
         "format": FORMAT,
         "class": type(model).__name__,
-        "parameters": _pack(model.get_params()),
+        "parameters": _pack(model.get_params(deep=False)),
         "labels": _pack([labels.positive, labels.negative, labels.by_custom, labels.dtype]),
         "made_with": _pack({k: model._made_with[k] for k in ("parameters", "scaling")}),
         "features": native.features,
@@ -134,9 +135,14 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
         first = str(error).partition("\n")[0]
         raise ModelFileError(f"its contents do not fit together ({first})") from None
     model._keep(native, labels, made_with)
-    if model.get_params() != made_with["parameters"]:  # set after the model last learned
+    if about["parameters"] != about["made_with"]["dict"][0][1]:  # set after the model last learned
         model._parked, model._model = native, None
     return model, run
+
+
+def _check_class(model: OnlineClassifier) -> None:
+    if _class(type(model).__name__) is not type(model):
+        raise TypeError(f"{type(model).__name__} cannot be saved: only classes of lopsided can be")
 
 
 def _class(name: Any) -> type[OnlineClassifier] | None:
@@ -232,6 +238,8 @@ def _check_sizes(features: Any, arrays: dict[str, NDArray[Any]], names: list[str
         raise ValueError(f"{len(names)} names for {features} features")
     backed = False
     for name, array in arrays.items():
+        if name.startswith("pending."):  # checked by the core
+            continue
         table = array.dtype == np.uint32 and array.ndim == 1  # features that have numbers
         if not (table or array.dtype == np.float64) or len(array) > features + 1:
             raise ValueError(f"{name} is of {array.dtype} and shape {array.shape}")
@@ -261,6 +269,11 @@ def _pack(value: Any) -> Any:
         return {"float": value.hex()}
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
+    if isinstance(value, Budget):
+        return {"budget": _pack(dataclasses.asdict(value))}
+    if isinstance(value, OnlineClassifier):
+        _check_class(value)
+        return {"learner": [type(value).__name__, _pack(value.get_params(deep=False))]}
     if isinstance(value, dict):
         return {"dict": [[_pack(k), _pack(v)] for k, v in value.items()]}
     if isinstance(value, (list, tuple)):
@@ -278,5 +291,13 @@ def _unpack(value: Any) -> Any:
             return float.fromhex(value["float"])
         if "bytes" in value:
             return bytes.fromhex(value["bytes"])
+        if "budget" in value:
+            return Budget(**_unpack(value["budget"]))
+        if "learner" in value:
+            name, parameters = value["learner"]
+            cls = _class(name)
+            if cls is None:
+                raise ModelFileError(f"it holds a {name!r}, which is not known here")
+            return cls(**_unpack(parameters))
         return {_unpack(k): _unpack(v) for k, v in value["dict"]}
     return value

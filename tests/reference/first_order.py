@@ -76,18 +76,20 @@ class ROMMA(Linear):
 
 
 class PassiveAggressive(Linear):
-    """Crammer et al. 2006; costs multiply C."""
+    """Crammer et al. 2006; costs are the margin (loss I) or multiply C (loss II)."""
 
-    def __init__(self, *, variant="PA-I", C=1.0):
+    def __init__(self, *, variant="PA-I", loss="II", C=1.0):
         self.variant = variant
+        self.loss = loss
         self.C = C
 
     def learn(self, x, y, score, rho, weight, t):
-        loss = hinge(y, score)
+        cost = rho_of(y, rho)
+        loss = max(0.0, cost - y * score) if self.loss == "I" else hinge(y, score)
         xx = np.dot(x, x)
         if loss == 0 or xx == 0:
             return False
-        C = rho_of(y, rho) * weight * self.C
+        C = weight * self.C * (1.0 if self.loss == "I" else cost)
         if self.variant == "PA":
             tau = loss / xx
         elif self.variant == "PA-I":

@@ -17,12 +17,15 @@ struct Acog {
   Vector mean;
 
   double score(const RowLike auto& x) const { return dot(mean, x); }
+  double variance(const RowLike auto& x) { return covariance.along(x).variance(); }
 
-  bool learn(const RowLike auto& x, const Target& t, double score) {
+  // `looked`: the variance of this very row was asked for last.
+  bool learn(const RowLike auto& x, const Target& t, double score, bool looked = false) {
     const double slope = surrogate.slope(score, t);
     if (slope == 0) return false;
     const double r = weight_state ? regularization / t.weight : regularization;
-    covariance.learn(x, covariance.along(x), r, sigma, learning_rate * slope * t.y, mean);
+    const auto along = looked ? covariance.latest(x) : covariance.along(x);
+    covariance.learn(x, along, r, sigma, learning_rate * slope * t.y, mean);
     return true;
   }
 

@@ -13,11 +13,13 @@ struct Arow {
   Vector mean;
 
   double score(const RowLike auto& x) const { return dot(mean, x); }
+  double variance(const RowLike auto& x) { return covariance.along(x).variance(); }
 
-  bool learn(const RowLike auto& x, const Target& t, double score) {
+  // `looked`: the variance of this very row was asked for last.
+  bool learn(const RowLike auto& x, const Target& t, double score, bool looked = false) {
     const double loss = 1 - t.y * score;
     if (loss <= 0) return false;
-    const auto along = covariance.along(x);
+    const auto along = looked ? covariance.latest(x) : covariance.along(x);
     const double beta = 1 / (along.variance() + regularization);
     const double r = weight_state ? regularization / t.weight : regularization;
     covariance.learn(x, along, r, Sigma::before, loss * beta * t.y * t.cost * t.weight, mean);

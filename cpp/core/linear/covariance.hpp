@@ -83,6 +83,11 @@ class DiagonalCovariance {
   }
 
   template <RowLike Row>
+  Along<Row> latest(const Row& x) const {
+    return along(x);
+  }
+
+  template <RowLike Row>
   void learn(const Row& x, const Along<Row>& along, double r, Sigma which, double step,
              Vector& mean) {
     double* __restrict s = variance_.data();

@@ -4,26 +4,30 @@
 #include <algorithm>
 
 #include "../row.hpp"
+#include "../surrogate.hpp"
 
 namespace lopsided {
 
-// PA: the smallest step that brings the hinge loss to 0; PA-I caps it, PA-II softens it.
+// PA: the smallest step that brings the loss to 0; PA-I caps it, PA-II softens it. The cost of the
+// class is in the margin (loss I) or, as in a slope, in the cap (loss II).
 struct PassiveAggressive {
   enum class Variant { pa, pa_1, pa_2 };
   Variant variant = Variant::pa_1;
+  Loss loss = Loss::II;
   double C = 1;
   Vector weights;
 
   double score(const RowLike auto& x) const { return dot(weights, x); }
 
   bool learn(const RowLike auto& x, const Target& t, double score) {
-    const double loss = 1 - t.y * score;
+    const bool margin = loss == Loss::I;
+    const double missing = (margin ? t.cost : 1) - t.y * score;
     const double length = x.squared_norm();
-    if (loss <= 0 || length == 0) return false;
-    const double cap = C * t.cost * t.weight;
-    const double tau = variant == Variant::pa_2 ? loss / (length + 1 / (2 * cap))
-                       : variant == Variant::pa_1 ? std::min(cap, loss / length)
-                                                  : loss / length;
+    if (missing <= 0 || length == 0) return false;
+    const double cap = C * (margin ? 1 : t.cost) * t.weight;
+    const double tau = variant == Variant::pa_2 ? missing / (length + 1 / (2 * cap))
+                       : variant == Variant::pa_1 ? std::min(cap, missing / length)
+                                                  : missing / length;
     add(weights, tau * t.y, x);
     return true;
   }
@@ -31,6 +35,7 @@ struct PassiveAggressive {
   Vector coefficients() const { return weights; }
   void options(auto&& visit) {
     visit("variant", variant, {"PA", "PA-I", "PA-II"});
+    visit("loss", loss, {"I", "II"});
     visit("C", C);
   }
   void state(auto&& visit) { visit("weights", weights); }

@@ -18,6 +18,7 @@ struct Sacog {
   Sketch<Form> sketch;
 
   double score(const RowLike auto& x) const { return sketch.score(x); }
+  double variance(const RowLike auto& x) const { return sketch.variance(x); }
 
   bool learn(const RowLike auto& x, const Target& t, double score) {
     const double slope = surrogate.slope(score, t);

@@ -12,6 +12,14 @@ class DenseSketch {
   DenseSketch() { resize(); }
 
   double score(const RowLike auto& x) const { return dot(mean_, x); }
+  double variance(const RowLike auto& x) const {
+    double left = x.squared_norm();
+    for (std::size_t i = 0; i < oja_.size(); ++i) {
+      const double along = dot(rows_[i], x);
+      left -= oja_.taken(i) * along * along;
+    }
+    return std::max(0.0, left);
+  }
 
   // Sees the row x / sqrt(r), then mean += step * Sigma x.
   void learn(const RowLike auto& x, double r, double step) {

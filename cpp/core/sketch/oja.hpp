@@ -31,15 +31,9 @@
 #include <type_traits>
 
 #include "../base.hpp"
+#include "../random.hpp"
 
 namespace lopsided {
-
-inline std::uint64_t splitmix64(std::uint64_t z) {
-  z += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
 
 inline constexpr std::size_t max_directions = 64;
 

@@ -16,6 +16,8 @@ template <class Form>
 class Sketch {
  public:
   double score(const RowLike auto& x) const { return form_.score(x); }
+  // x' Sigma x, Sigma as it is.
+  double variance(const RowLike auto& x) const { return form_.variance(x); }
 
   // Sees the row x / sqrt(r), then mean += step * Sigma x.
   void learn(const RowLike auto& x, double r, double step) {

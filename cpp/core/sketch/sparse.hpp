@@ -25,6 +25,16 @@ class SparseSketch {
     });
   }
 
+  double variance(const RowLike auto& x) const {
+    return with_size(oja_.size(), [&](auto m) {
+      double sums[max_width], left = x.squared_norm();
+      sum(m, x, sums);
+      basis_.multiply(m, sums + 1, sums + 1);
+      for (std::size_t i = 0; i < m; ++i) left -= oja_.taken(i) * sums[i + 1] * sums[i + 1];
+      return std::max(0.0, left);
+    });
+  }
+
   // Sees the row x / sqrt(r), then mean += step * Sigma x.
   void learn(const RowLike auto& x, double r, double step) {
     with_size(oja_.size(), [&](auto m) { learn(m, x, r, step); });

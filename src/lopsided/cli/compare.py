@@ -209,10 +209,10 @@ def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any
     positive = parse_label(options.pop("positive"))
     made = {}
     for name in settings:
-        if not any(name in entry.make().get_params() for entry in entries):
+        if not any(name in entry.make().parameter_names() for entry in entries):
             raise click.UsageError(f"--set {name}: no learner has this parameter")
     for entry in entries:
-        own = entry.make().get_params()
+        own = entry.make().parameter_names()
         model = entry.make(**{name: value for name, value in settings.items() if name in own})
         if positive is not None:
             model.positive = positive

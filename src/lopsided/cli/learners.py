@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import click
@@ -50,13 +49,8 @@ def command(name: str | None, as_json: bool) -> None:
 
 def _about(entry: Entry) -> dict[str, Any]:
     parameters = [
-        {
-            "name": field.name,
-            "default": entry.preset.get(field.name, field.default),
-            "range": field.metadata.get("wanted", ""),
-        }
-        for field in dataclasses.fields(entry.cls)
-        if field.init
+        {"name": name, "default": default, "range": wanted}
+        for name, default, wanted in entry.make().described()
     ]
     return {
         "name": entry.name,

@@ -24,7 +24,8 @@ class Learner:
 
     def make(self, point: int) -> OnlineClassifier:
         """Return a fresh estimator at a point of the grid."""
-        return type(self.model)(**{**self.model.get_params(), **self.points[point]})
+        model = type(self.model)(**self.model.get_params(deep=False))
+        return model.set_params(**self.points[point])
 
 
 def learners_of(learners: Any, grid: Any) -> list[Learner]:
@@ -85,7 +86,7 @@ def _grids(named: Mapping[str, Any], grid: Any) -> dict[str, Mapping[str, Any]]:
             if name not in named:
                 raise ValueError(f"grid: no learner is called {name!r}: {nearest(name, named)}")
         return dict(grid)
-    parameters = {name: set(model.get_params()) for name, (model, _) in named.items()}
+    parameters = {name: set(model.parameter_names()) for name, (model, _) in named.items()}
     for parameter in grid:
         if not any(parameter in own for own in parameters.values()):
             known = sorted(set().union(*parameters.values()))
@@ -100,7 +101,7 @@ def _grids(named: Mapping[str, Any], grid: Any) -> dict[str, Mapping[str, Any]]:
 def _points(
     name: str, model: OnlineClassifier, grid: Mapping[str, Any]
 ) -> Iterable[dict[str, Any]]:
-    known = model.get_params()
+    known = model.parameter_names()
     for parameter, values in grid.items():
         if parameter not in known:
             hint = nearest(str(parameter), known)

@@ -1,0 +1,311 @@
+// Which labels to buy: a rule says how much a label is wanted, a budget whether one may be bought, a
+// random number decides. The probability of a question about an event of score p is
+//
+//   always       1
+//   random       a constant
+//   margin       d / (d + |p|)
+//   confidence   d / (d + q), or 1 if q <= 0, where q = |p| - eta rho_max v gamma / (2 (v + gamma)),
+//                v = x' Sigma x, rho_max = max(1, rho)
+//
+// with d = delta_pos if p >= 0, else delta_neg (Zhang et al. 2019, Online adaptive asymmetric active
+// learning, algorithms 3 and 6). To explore with e makes e + (1 - e) pi of pi. Random numbers are drawn only
+// when a label may be bought and pi < 1; the k-th, k = 0, 1, ..., is (S(S(seed) + k) >> 11) 2^-53 with
+// S the function splitmix64.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "cost.hpp"
+#include "random.hpp"
+#include "row.hpp"
+
+namespace lopsided {
+
+// A long list of numbers of no feature.
+struct Series {
+  std::vector<double> values;
+};
+
+struct Rule {
+  enum class Kind { none, always, random, margin, confidence };
+  Kind kind = Kind::none;
+  double constant = 1;  // of random
+  double delta_pos = 1, delta_neg = 1;
+  double explore = 0;
+
+  template <class Learner>
+  static constexpr bool can_be_sure = requires(Learner& l, const DenseRow& x) { l.variance(x); };
+
+  // `looked` becomes true when the learner's variance was asked for.
+  template <class Learner>
+  double probability(Learner& learner, const RowLike auto& x, double score, double rho,
+                     bool& looked) const {
+    const double wanted = plain(learner, x, score, rho, looked);
+    return explore + (1 - explore) * wanted;
+  }
+
+  void options(auto&& visit) {
+    visit("query", kind, {"none", "always", "random", "margin", "confidence"});
+    visit("probability", constant);
+    visit("delta_pos", delta_pos);
+    visit("delta_neg", delta_neg);
+    visit("explore", explore);
+  }
+
+ private:
+  template <class Learner>
+  double plain(Learner& learner, const RowLike auto& x, double score, double rho, bool& looked) const {
+    if (kind == Kind::always) return 1;
+    if (kind == Kind::random) return constant;
+    const double delta = score >= 0 ? delta_pos : delta_neg;
+    double sure = std::abs(score);
+    if (kind == Kind::confidence) {
+      if constexpr (can_be_sure<Learner>) {
+        double rate = 1;
+        if constexpr (requires { learner.learning_rate; }) rate = learner.learning_rate;
+        const double v = learner.variance(x), gamma = learner.regularization;
+        looked = true;
+        sure -= 0.5 * rate * std::max(1.0, rho) * v * gamma / (v + gamma);
+        if (sure <= 0) return 1;
+      } else {
+        throw std::invalid_argument("this learner has no covariance for query='confidence'");
+      }
+    }
+    return delta / (delta + sure);
+  }
+};
+
+// How many labels may be bought: in all, in each period, or as a share of the events so far. What is
+// not bought in a period is lost, or saved for later ones.
+struct Budget {
+  double labels = std::numeric_limits<double>::infinity();  // in all or in a period
+  double fraction = 0;  // of the events so far; 0: no such limit
+  double per = 0;       // events in a period; 0: one period, or days
+  bool daily = false, saving = false;
+  Count events = 0, used = 0;
+  Count period = 0, spent = 0;  // the present period and the labels bought in it
+  double first = 0;             // day of the first event
+
+  void meet(double day) {
+    if (events++ == 0) first = day;
+    const double now = daily ? day - first : per > 0 ? std::floor(double(events - 1) / per) : 0;
+    if (now > double(period)) {  // an event of an earlier day counts for the present one
+      period = static_cast<Count>(now);
+      spent = 0;
+    }
+  }
+  double left() const {
+    const double allowed = fraction > 0 ? std::floor(fraction * double(events)) - double(used)
+                           : saving     ? labels * double(period + 1) - double(used)
+                                        : labels - double(spent);
+    return std::max(0.0, allowed);
+  }
+  void spend() { ++used, ++spent; }
+
+  void options(auto&& visit) {
+    visit("budget", labels);
+    visit("budget_fraction", fraction);
+    visit("budget_per", per);
+    visit("budget_daily", daily);
+    visit("budget_saving", saving);
+  }
+  void state(auto&& visit) {
+    visit("budget.events", events);
+    visit("budget.used", used);
+    visit("budget.period", period);
+    visit("budget.spent", spent);
+    visit("budget.first", first);
+  }
+};
+
+// Sums over bought labels, each weighed by 1 / probability: they estimate the same sums over all
+// events that were met while a label could be bought. The other sums are for their variance.
+struct Estimates {
+  struct Class {
+    double all = 0, wrong = 0;                  // sum of e / pi
+    double all_spread = 0, wrong_spread = 0;    // sum of (1 - pi) (e / pi)^2
+  };
+  double open = 0;  // weight of the events met while a label could be bought
+  Class positives, negatives;
+
+  void add(double y, double weight, double score, double probability) {
+    Class& c = y > 0 ? positives : negatives;
+    const double share = weight / probability, spread = (1 - probability) * share * share;
+    const bool wrong = (score >= 0) != (y > 0);
+    c.all += share;
+    c.all_spread += spread;
+    c.wrong += wrong ? share : 0;
+    c.wrong_spread += wrong ? spread : 0;
+  }
+  void state(auto&& visit) {
+    visit("estimate.open", open);
+    visit("estimate.positives", positives.all);
+    visit("estimate.positives.spread", positives.all_spread);
+    visit("estimate.false_negatives", positives.wrong);
+    visit("estimate.false_negatives.spread", positives.wrong_spread);
+    visit("estimate.negatives", negatives.all);
+    visit("estimate.negatives.spread", negatives.all_spread);
+    visit("estimate.false_positives", negatives.wrong);
+    visit("estimate.false_positives.spread", negatives.wrong_spread);
+  }
+};
+
+// An event that waits for its label, as the learner saw it.
+struct Kept {
+  double probability = 1, score = 0;
+  bool sparse = false;
+  double square = 0, scale = 1;
+  std::vector<double> values;
+  std::vector<Index> indices;
+
+  DenseRow dense_row() const { return {values.data(), static_cast<Index>(values.size()), square, scale}; }
+  SparseRow sparse_row() const {
+    return {indices.data(), values.data(), static_cast<Index>(values.size()), square, scale};
+  }
+  std::size_t bytes() const { return sizeof(Kept) + 8 * values.size() + 4 * indices.size(); }
+};
+
+// The events that wait, by their numbers. When there are too many the oldest is forgotten.
+class Pending {
+ public:
+  // Returns the event that had to be forgotten.
+  std::optional<Count> add(Count id, Kept&& kept) {
+    bytes_ += kept.bytes();
+    events_.emplace(id, std::move(kept));
+    if (static_cast<double>(events_.size()) <= most_) return {};
+    const Count oldest = events_.begin()->first;
+    forget(oldest);
+    return oldest;
+  }
+  const Kept* find(Count id) const {
+    const auto at = events_.find(id);
+    return at == events_.end() ? nullptr : &at->second;
+  }
+  bool forget(Count id) {
+    const auto at = events_.find(id);
+    if (at == events_.end()) return false;
+    bytes_ -= at->second.bytes();
+    events_.erase(at);
+    return true;
+  }
+  std::vector<Count> ids() const {
+    std::vector<Count> out;
+    for (const auto& [id, _] : events_) out.push_back(id);
+    return out;
+  }
+  std::size_t bytes() const { return bytes_; }
+
+  void options(auto&& visit) { visit("max_pending", most_); }
+  // `fits` says whether a kept row is one that the learner could have seen.
+  void state(auto&& visit, auto fits) {
+    Series all;
+    for (const auto& [id, kept] : events_) write(id, kept, all.values);
+    visit("pending.events", all);
+    events_.clear();
+    bytes_ = 0;
+    for (auto at = all.values.cbegin(); at != all.values.cend();) {
+      auto [id, kept] = read(at, all.values.cend());
+      check(fits(kept) && (events_.empty() || id > events_.rbegin()->first));
+      bytes_ += kept.bytes();
+      events_.emplace(id, std::move(kept));
+    }
+  }
+
+ private:
+  using At = std::vector<double>::const_iterator;
+  static constexpr std::ptrdiff_t head = 8;
+
+  static void write(Count id, const Kept& k, std::vector<double>& out) {
+    out.insert(out.end(), {double(id), k.probability, k.score, double(k.sparse), k.square, k.scale,
+                           double(k.values.size()), double(k.indices.size())});
+    out.insert(out.end(), k.values.begin(), k.values.end());
+    out.insert(out.end(), k.indices.begin(), k.indices.end());
+  }
+  static std::pair<Count, Kept> read(At& at, At end) {
+    check(end - at >= head);
+    const double left = static_cast<double>(end - at - head), n = at[6], m = at[7];
+    check(at[0] >= 0 && at[0] < 0x1p53 && at[1] > 0 && at[1] <= 1 && n >= 0 && m >= 0 && n + m <= left);
+    Kept k{at[1], at[2], at[3] != 0, at[4], at[5], {}, {}};
+    const auto id = static_cast<Count>(at[0]);
+    at += head;
+    const At values = at, indices = at + static_cast<std::ptrdiff_t>(n);
+    k.values.assign(values, indices);
+    at = indices + static_cast<std::ptrdiff_t>(m);
+    for (At i = indices; i != at; ++i) {
+      check(*i >= 0 && *i <= max_features);
+      k.indices.push_back(static_cast<Index>(*i));
+    }
+    return {id, std::move(k)};
+  }
+  static void check(bool sound) {
+    if (!sound) throw std::invalid_argument("state pending.events is not a list of events");
+  }
+
+  double most_ = 10000;
+  std::map<Count, Kept> events_;
+  std::size_t bytes_ = 0;
+};
+
+struct Decision {
+  Count id;
+  double probability;  // 0 when no label could be bought
+  bool asked;
+  bool looked;  // the learner's variance was asked for
+};
+
+class Asker {
+ public:
+  Rule rule;
+  Budget budget;
+  Estimates estimates;
+  Pending pending;
+
+  bool on() const { return rule.kind != Rule::Kind::none; }
+
+  template <class Learner>
+  Decision decide(Learner& learner, const RowLike auto& x, double score, double rho, double weight,
+                  double day) {
+    const Count id = budget.events;
+    budget.meet(day);
+    if (budget.left() < 1) return {id, 0, false, false};
+    bool looked = false;
+    const double probability = rule.probability(learner, x, score, rho, looked);
+    estimates.open += weight;
+    const bool asked = probability >= 1 || draw() < probability;
+    if (asked) budget.spend();
+    return {id, probability, asked, looked};
+  }
+
+  void options(auto&& visit) {
+    rule.options(visit);
+    budget.options(visit);
+    pending.options(visit);
+    visit("query_seed", seed_);
+  }
+  void state(auto&& visit, auto fits) {
+    if (!on()) return;
+    visit("query.draws", draws_);
+    budget.state(visit);
+    estimates.state(visit);
+    pending.state(visit, fits);
+  }
+
+ private:
+  double draw() {
+    const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
+    return static_cast<double>(splitmix64(key + draws_++) >> 11) * 0x1p-53;
+  }
+
+  double seed_ = 0;
+  Count draws_ = 0;
+};
+
+// What becomes of an event for which `ask` was called.
+struct Asked {
+  Decision decision;
+  double score;
+  std::optional<Count> forgotten;  // the event that had to make room
+};
+
+}  // namespace lopsided

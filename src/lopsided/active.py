@@ -1,0 +1,599 @@
+"""Learning with labels that cost something: which to buy, and what they have bought."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._arrivals import as_days, as_delays
+from ._columns import check_columns
+from ._data import Batch, as_batch, explained, is_events
+from ._estimate import Estimate, estimate_from
+from ._labels import Labels, as_labels
+from ._parameters import is_number, nearest, same
+from .base import OnlineClassifier, one_thread_at_a_time
+from .budget import Budget, as_budget
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_QUERIES = ("always", "random", "margin", "asymmetric", "confidence")
+_OWN = {
+    "learner": "an estimator or a name",
+    "query": "one of " + ", ".join(repr(q) for q in _QUERIES),
+    "budget": "a number of labels, a share, a text like '50/day', a Budget or None",
+    "delta": "a positive number or None",
+    "delta_pos": "a positive number or None",
+    "delta_neg": "a positive number or None",
+    "probability": "a number above 0 and up to 1, or None",
+    "explore": "a number from 0 to 1",
+    "seed": "a whole number from 0 to 4294967295",
+    "max_pending": "a whole number from 1 to 2147483648",
+}
+# Which of the parameters of a question have an effect on which rule.
+_NEEDS = {
+    "always": (),
+    "random": ("probability",),
+    "margin": ("delta",),
+    "asymmetric": ("delta_pos", "delta_neg"),
+    "confidence": ("delta", "delta_pos", "delta_neg"),
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What a model says of an event whose label it does not know.
+
+    Attributes
+    ----------
+    id : int
+        The number of the event, counted from 0: what tell wants to know.
+    score : float
+        0 and above means positive.
+    predicted : label or None
+        The label predicted; None as long as no label has been named.
+    asked : bool
+        Whether the label is wanted, and paid for.
+    probability : float
+        The chance there was of asking; 0 if the budget did not allow it.
+    forgotten : int or None
+        An older event whose label can no longer be told, since too many were waiting.
+    """
+
+    id: int
+    score: float
+    predicted: Any
+    asked: bool
+    probability: float
+    forgotten: int | None = None
+
+
+class Active(OnlineClassifier):
+    """A learner that asks for the labels it learns from, and keeps within a budget.
+
+    In `fit`, `partial_fit`, `learn_one` and `progressive` a label is looked at only when it is
+    asked for. In a real stream `ask` says for each event whether its label is wanted, and `tell`
+    brings it, later or never. A label is paid for when it is asked for, told or not: the budget can
+    never be overspent.
+
+    The parameters of the learner can be read and set as `learner__name` or, where the name is not
+    one of the following, as `name`.
+
+    Parameters
+    ----------
+    learner : estimator or str
+        What learns; its parameters count, not what it has learned. A name is one of the catalog.
+    query : {"always", "random", "margin", "asymmetric", "confidence"}
+        How much a label is wanted. "random": with a constant probability. "margin": with the
+        probability d / (d + abs(score)). "asymmetric": the same with d of the predicted class.
+        "confidence": with d / (d + q), where q is abs(score) less what a step could change it by,
+        and always when q is not positive; for learners with a covariance (ACOG, AROW).
+    budget : int, float, str, Budget or None
+        How many labels may be bought, see `Budget`; None for no limit. Afterwards the model goes on
+        predicting and no longer learns.
+    delta : float, optional
+        d for both classes, default 1. Larger means more questions.
+    delta_pos, delta_neg : float, optional
+        d for events predicted positive and negative, for "asymmetric" and "confidence".
+    probability : float, optional
+        Of a question, for "random".
+    explore : float
+        Ask at least with this probability: pi becomes explore + (1 - explore) pi. Estimates get
+        better by it.
+    seed : int
+        Of the random numbers.
+    max_pending : int
+        How many events may wait for their labels. When there are more, the oldest is forgotten.
+
+    References
+    ----------
+    Zhang et al., "Online adaptive asymmetric active learning with limited budgets" (2019).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import COG, Active, progressive
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 5))
+    >>> y = X[:, 0] + X[:, 1] > 2
+    >>> learner = Active(COG(intercept=True), delta=0.1, budget=200)
+    >>> result = progressive(learner, X, y)
+    >>> result.queries, round(result.sum(), 2)
+    (200, 0.86)
+    """
+
+    learner: Any
+    query: Any
+    budget: Any
+    delta: Any
+    delta_pos: Any
+    delta_neg: Any
+    probability: Any
+    explore: Any
+    seed: Any
+    max_pending: Any
+
+    def __init__(
+        self,
+        learner: Any = "Recommended",
+        *,
+        query: str = "margin",
+        budget: Any = None,
+        delta: float | None = None,
+        delta_pos: float | None = None,
+        delta_neg: float | None = None,
+        probability: float | None = None,
+        explore: float = 0.0,
+        seed: int = 0,
+        max_pending: int = 10000,
+    ) -> None:
+        self.learner = learner
+        self.query = query
+        self.budget = budget
+        self.delta = delta
+        self.delta_pos = delta_pos
+        self.delta_neg = delta_neg
+        self.probability = probability
+        self.explore = explore
+        self.seed = seed
+        self.max_pending = max_pending
+
+    @classmethod
+    def _own_names(cls) -> list[str]:
+        return list(_OWN)
+
+    @classmethod
+    def made(cls, **params: Any) -> Self:
+        """Return an estimator; parameters that are not its own are those of its learner."""
+        own = {name: value for name, value in params.items() if name in _OWN}
+        rest = {name: value for name, value in params.items() if name not in _OWN}
+        return cls(**own).set_params(**rest)
+
+    # Learning where the labels are at hand -------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+    ) -> Self:
+        """Start anew, with the whole budget, and learn from those rows whose labels are bought.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for every learner.
+        time : array, optional
+            When each event happened, for a budget that is daily: dates or seconds since 1970.
+        """
+        self._pass(X, y, sample_weight, fresh=True, time=time)
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+    ) -> Self:
+        """Go on, with what is left of the budget.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight, time
+            As for fit.
+        """
+        self._pass(X, y, sample_weight, classes=classes, time=time)
+        return self
+
+    def learn_one(self, x: Any, y: Any, weight: float = 1.0, *, time: Any = None) -> Self:
+        """Meet one event, and learn from it if its label is bought."""
+        if time is None and not self._daily():
+            return super().learn_one(x, y, weight)
+        rows = [x] if isinstance(x, dict) else np.asarray(x)[None]
+        self._pass(rows, [y], [weight], time=None if time is None else [time])
+        return self
+
+    # Labels that come later, or never ------------------------------------------------------------
+
+    def ask(self, x: Any, *, time: Any = None) -> Decision:
+        """Say what the model thinks of an event and whether its label is wanted.
+
+        Parameters
+        ----------
+        x : dict of named features or 1-D array
+            The event.
+        time : date, datetime, text of one, or seconds since 1970
+            When it happened, for a budget that is daily.
+
+        Returns
+        -------
+        Decision
+        """
+        day = float(self._days(None if time is None else [time], 1)[0])
+        model = self._begin("event" if isinstance(x, dict) else "dense")
+        with explained(model.names):
+            if isinstance(x, dict):
+                return self._decision(model.ask_event(x, day))
+            return self._decision(model.ask_row(self._event_row(x, model, learning=True), day))
+
+    def ask_many(self, X: Any, *, time: ArrayLike | None = None) -> list[Decision]:
+        """Do as ask does for each row of X: all of them, or none if one is bad."""
+        batch = None if is_events(X) else as_batch(X, self._features())
+        days = self._days(time, len(X) if batch is None else batch.rows.size)
+        model = self._begin("event" if batch is None else batch.form)
+        if batch is None:
+            batch = Batch(model.event_rows(list(X)), None, "event", open=True)
+        elif model.features:
+            check_columns(type(self).__name__, model, batch, learning=True)
+        with explained(batch.names):
+            found = model.ask(batch.rows, days)
+        if batch.names:
+            model.set_names(batch.names[: model.features])
+        return [self._decision(one) for one in found]
+
+    @one_thread_at_a_time
+    def tell(self, event: int, y: Any, weight: float = 1.0) -> Self:
+        """Bring the label of an event that was asked for.
+
+        The model as it is now learns from the event as it was then.
+
+        Parameters
+        ----------
+        event : int
+            The id of its Decision.
+        y : label
+            What the event turned out to be.
+        weight : float
+            How much it counts; 0 leaves it out.
+        """
+        if not is_number(weight) or weight < 0:
+            raise ValueError(
+                f"weight={weight!r} is not possible; it must be finite and not negative"
+            )
+        if weight not in (0, 1) and not self._weights_matter():
+            self._check_weights(np.array([1.0, weight]))
+        self._check()
+        self._refresh()
+        model = self._fitted()
+        self._check_waits(model, event)
+        labels, codes = self._labels.read(as_labels([y], 1))
+        with explained():
+            model.tell(int(event), int(codes[0]), float(weight))
+        if weight:
+            self._labels = labels
+        return self
+
+    @one_thread_at_a_time
+    def forget(self, event: int) -> Self:
+        """Stop waiting for the label of an event. It stays paid for."""
+        model = self._fitted()
+        self._check_waits(model, event)
+        model.forget(int(event))
+        return self
+
+    # What came of it -----------------------------------------------------------------------------
+
+    @property
+    def queries_(self) -> int:
+        """How many labels were bought."""
+        return int(self._attribute("queries_").asking()["queries"])
+
+    @property
+    def events_(self) -> int:
+        """How many events were met."""
+        return int(self._attribute("events_").asking()["events"])
+
+    @property
+    def budget_left_(self) -> float:
+        """How many labels may be bought now; inf without a budget."""
+        return float(self._attribute("budget_left_").asking()["left"])
+
+    @property
+    def pending_(self) -> list[int]:
+        """The events that wait for their labels."""
+        return list(self._attribute("pending_").pending)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights of the learner."""
+        weights: NDArray[np.float64] = self._view("coef_").coef_
+        return weights
+
+    @property
+    def intercept_(self) -> float:
+        """The weight of the learner's constant."""
+        return self._view("intercept_").intercept_
+
+    def estimate(self, fn: float = 0.9, fp: float = 0.1) -> Estimate:
+        """Return how good the predictions were, from the labels bought so far.
+
+        Parameters
+        ----------
+        fn, fp : float
+            The price of a missed positive and of a false alarm.
+        """
+        sums = self._fitted().asking()
+        return estimate_from({k.removeprefix("estimate."): v for k, v in sums.items()}, fn, fp)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name.endswith("_"):
+            return getattr(self._view(name), name)
+        inner = self._inner()
+        if name in inner.get_params():
+            return getattr(inner, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # Parameters ----------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_") or name in _OWN:
+            super().__setattr__(name, value)
+        else:
+            self.set_params(**{name: value})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, those of the learner as learner__name."""
+        own = {name: getattr(self, name) for name in _OWN}
+        try:
+            inner = self._inner().get_params() if deep else {}
+        except ValueError:  # not a learner: it is refused when there is something to learn
+            inner = {}
+        return own | {f"learner__{name}": value for name, value in inner.items()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name; the learner is replaced, not changed."""
+        own = {name: value for name, value in params.items() if name in _OWN}
+        rest = {k.removeprefix("learner__"): v for k, v in params.items() if k not in _OWN}
+        for name, value in own.items():
+            setattr(self, name, value)
+        if rest:
+            inner = self._inner()
+            known = inner.get_params()
+            for name in rest:
+                if name not in known:
+                    hint = nearest(name, [*_OWN, *known])
+                    raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}: {hint}")
+            self.learner = type(inner)(**{**known, **rest})
+        return self
+
+    def parameter_names(self) -> list[str]:
+        """Return the names that set_params takes, without prefixes."""
+        return [*_OWN, *self._inner().get_params()]
+
+    def described(self) -> list[tuple[str, Any, str]]:
+        """Return the name, value and range of each parameter, those of the learner too."""
+        own = [(name, getattr(self, name), wanted) for name, wanted in _OWN.items()]
+        return own + self._inner().described()
+
+    def __repr__(self) -> str:
+        usual: Mapping[str, Any] = Active.__init__.__kwdefaults__ or {}
+        changed = (
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if name == "learner" or not same(value, usual[name])
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    # Inside --------------------------------------------------------------------------------------
+
+    def _inner(self) -> OnlineClassifier:
+        """Return the learner, for its parameters."""
+        return resolved(self.learner)
+
+    def _view(self, name: str) -> OnlineClassifier:
+        """Return the learner with what was learned."""
+        model = self._attribute(name)
+        inner = self._inner()
+        view = type(inner)(**inner.get_params())
+        view._keep(model, self._labels, self._made_with)
+        return view
+
+    def _check(self) -> None:
+        inner = self._inner()
+        inner._check()
+        if self.query not in _QUERIES:
+            raise self._impossible("query")
+        for name in ("delta", "delta_pos", "delta_neg", "probability"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if name not in _NEEDS[self.query]:
+                raise ValueError(f"{name} has no effect on query={self.query!r}")
+            if not (is_number(value) and value > 0 and (name != "probability" or value <= 1)):
+                raise self._impossible(name)
+        self._check_deltas()
+        if self.query == "confidence" and not inner._has_variance:
+            raise ValueError(
+                "query='confidence' needs a learner with a covariance, as ACOG and AROW are; "
+                f"for {type(inner).__name__} use query='margin'"
+            )
+        if not (is_number(self.explore) and 0 <= self.explore <= 1):
+            raise self._impossible("explore")
+        if self.explore and self.query == "always":
+            raise ValueError("explore has no effect on query='always'")
+        for name, low, high in (("seed", 0, 2**32 - 1), ("max_pending", 1, 2**31)):
+            value = getattr(self, name)
+            if not (is_number(value) and value == int(value) and low <= value <= high):
+                raise self._impossible(name)
+        as_budget(self.budget)
+
+    def _impossible(self, name: str) -> ValueError:
+        value = getattr(self, name)
+        return ValueError(f"{name}={value!r} is not possible; it must be {_OWN[name]}")
+
+    def _check_deltas(self) -> None:
+        pair = self.delta_pos is not None, self.delta_neg is not None
+        if self.query == "random" and self.probability is None:
+            raise ValueError("query='random' needs probability=, that of a question")
+        if any(pair) != all(pair) or (self.query == "asymmetric" and not all(pair)):
+            raise ValueError(f"query={self.query!r}: give both delta_pos and delta_neg")
+        if any(pair) and self.delta is not None:
+            raise ValueError("give delta, or delta_pos and delta_neg, not both")
+
+    def _kind(self) -> str:
+        return self._inner()._kind()
+
+    def _own_options(self) -> dict[str, Any]:
+        both = 1.0 if self.delta is None else self.delta
+        budget = as_budget(self.budget)
+        return {
+            **self._inner()._own_options(),
+            "query": "margin" if self.query == "asymmetric" else self.query,
+            "delta_pos": float(both if self.delta_pos is None else self.delta_pos),
+            "delta_neg": float(both if self.delta_neg is None else self.delta_neg),
+            "probability": float(1.0 if self.probability is None else self.probability),
+            "explore": float(self.explore),
+            "query_seed": float(self.seed),
+            "max_pending": float(self.max_pending),
+            **({} if budget is None else budget.options()),
+        }
+
+    def _cost_options(self, labels: Labels) -> dict[str, Any]:
+        return self._inner()._cost_options(labels)
+
+    def _known_rho(
+        self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
+    ) -> float | None:
+        return self._inner()._known_rho(codes, weights)
+
+    def _weights_matter(self) -> bool:
+        return self._inner()._weights_matter()
+
+    def _constants(self) -> int:
+        return self._view("coef_")._constants()
+
+    def _scaling(self, form: str) -> dict[str, bool]:
+        return self._inner()._scaling(form)
+
+    def _make(self, labels: Labels, scaling: dict[str, bool]) -> tuple[_core.Model, dict[str, Any]]:
+        model, made_with = super()._make(labels, scaling)
+        if isinstance(self.learner, OnlineClassifier):  # the user's own may change
+            made_with["parameters"]["learner"] = type(self.learner)(**self.learner.get_params())
+        return model, made_with
+
+    def _changed_shape(self, now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
+        new, old = resolved(now["learner"]), resolved(then["learner"])
+        if type(new) is not type(old):
+            return ["learner"]
+        return new._changed_shape(new.get_params(), old.get_params())
+
+    @one_thread_at_a_time
+    def _begin(self, form: str) -> _core.Model:
+        """Return the model, a new one if there is none."""
+        if self._model is None:
+            self._check()
+            self._refresh()
+        if self._model is None:
+            labels = Labels.start(self.positive, None, getattr(self._inner(), "class_weight", None))
+            model, made_with = self._make(labels, self._scaling(form))
+            self._keep(model, labels, made_with)
+        assert self._model is not None
+        return self._model
+
+    def _decision(self, found: tuple[Any, ...]) -> Decision:
+        number, score, probability, asked, forgotten = found
+        labels = self._labels
+        return Decision(
+            id=number,
+            score=score,
+            predicted=labels.positive if score >= 0 else labels.negative,
+            asked=asked,
+            probability=probability,
+            forgotten=forgotten,
+        )
+
+    def _check_waits(self, model: _core.Model, event: Any) -> None:
+        if not is_number(event) or event != int(event):
+            raise ValueError(f"event={event!r} is not possible; it is the id of a Decision")
+        if 0 <= event < 2**53 and model.waits(int(event)):
+            return
+        events = model.asking()["events"]
+        if not 0 <= event < events:
+            raise ValueError(f"there is no event {event}: so far there are {events}")
+        raise ValueError(
+            f"event {event} does not wait for a label: it was told or forgotten, or never asked for"
+        )
+
+    def _daily(self) -> bool:
+        budget = self.budget
+        if isinstance(budget, (str, Budget)):
+            return getattr(as_budget(budget), "per", None) == "day"
+        return False
+
+    def _days(self, time: Any, rows: int) -> NDArray[np.float64]:
+        if time is None:
+            if self._daily():
+                raise ValueError("a budget that is daily needs the times of the events: give time=")
+            return np.zeros(rows)
+        if not self._daily():
+            raise ValueError("time has an effect only with a budget that is daily")
+        return as_days(time, rows)
+
+    def _delays(self, delay: Any, rows: int) -> NDArray[np.float64] | None:
+        return None if delay is None else as_delays(delay, rows, self.seed)
+
+
+def _of_learner(name: str) -> Any:
+    def read(self: Active) -> Any:
+        return getattr(self._inner(), name)
+
+    def write(self: Active, value: Any) -> None:
+        self.set_params(**{name: value})
+
+    return property(read, write)
+
+
+for _name in ("scaling", "intercept", "positive", "hash_bits"):
+    setattr(Active, _name, _of_learner(_name))
+
+
+@functools.lru_cache(maxsize=64)
+def _named(name: str) -> OnlineClassifier:
+    """Return the learner of a name; it is shared, so it must not be changed."""
+    from .catalog import find
+
+    return find(name).make()
+
+
+def resolved(learner: Any) -> OnlineClassifier:
+    """Return the estimator that a parameter stands for."""
+    if isinstance(learner, str):
+        learner = _named(learner)
+    if not isinstance(learner, OnlineClassifier):
+        raise ValueError(f"learner={learner!r} is not possible; it must be an estimator or a name")
+    if isinstance(learner, Active):
+        raise ValueError(f"learner={learner!r} asks for labels already: give the learner in it")
+    return learner

@@ -1,0 +1,166 @@
+"""Budgets: how many labels may be bought."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ._parameters import is_number
+
+_TEXT = re.compile(
+    r"(?P<amount>\d+(?:\.\d+)?)\s*"
+    r"(?:(?P<percent>%)|[^\d@/%.]*@\s*(?P<price>\d+(?:\.\d+)?))?"
+    r"(?:\s*/\s*(?P<per>\d+|day))?"
+)
+_EXAMPLES = "'1000', '5%', '20/1000', '50/day' or '300EUR@1.5'"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Budget:
+    """How many labels may be bought. One of labels, fraction and money says how much there is.
+
+    Parameters
+    ----------
+    labels : int, optional
+        So many labels.
+    fraction : float, optional
+        This share of the events so far, rounded down: it holds at every moment.
+    length : int, optional
+        With fraction: the share is that of a stream of so many events, to be spent at any time.
+    money : float, optional
+        As many labels as this pays for.
+    price : float, optional
+        With money: what a label costs.
+    per : int or "day", optional
+        With labels or money: they are there again for each so many events, or for each day (UTC).
+        An event that comes after one of a later day counts for the later day.
+    saving : bool
+        With per: what is not spent in one period can be spent in later ones.
+
+    Examples
+    --------
+    >>> Budget(labels=20, per=1000)
+    Budget(labels=20, per=1000)
+    >>> Budget.parse("5%").fraction
+    0.05
+    """
+
+    labels: int | None = None
+    fraction: float | None = None
+    length: int | None = None
+    money: float | None = None
+    price: float | None = None
+    per: Any = None
+    saving: bool = False
+
+    def __post_init__(self) -> None:
+        given = [n for n in ("labels", "fraction", "money") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise ValueError("a budget has one of labels, fraction and money")
+        kind = given[0]
+        _check("labels", self.labels, lambda v: _is_whole(v, 0), "a whole number")
+        _check("fraction", self.fraction, lambda v: 0 < v <= 1, "a number above 0 and up to 1")
+        _check("length", self.length, lambda v: _is_whole(v, 1), "a whole number of at least 1")
+        _check("money", self.money, lambda v: v >= 0, "a number that is not negative")
+        _check("price", self.price, lambda v: v > 0, "a positive number")
+        if self.per != "day":
+            _check("per", self.per, lambda v: _is_whole(v, 1), "a number of events or 'day'")
+        for name, used in (
+            ("length", kind == "fraction"),
+            ("price", kind == "money"),
+            ("per", kind != "fraction"),
+            ("saving", self.per is not None),
+        ):
+            if not used and getattr(self, name) not in (None, False):
+                raise ValueError(f"budget: {name} has no effect here")
+        if kind == "money" and self.price is None:
+            raise ValueError("budget: money needs price, what a label costs")
+
+    @classmethod
+    def parse(cls, text: str, *, saving: bool = False) -> Budget:
+        """Return the budget that a text stands for.
+
+        Parameters
+        ----------
+        text : str
+            "1000" labels, "5%" of the events so far, "20/1000" or "50/day" labels in each period,
+            "300EUR@1.5" for as many as 300 pays for at 1.5 each, also with a period.
+        saving : bool
+            As above.
+        """
+        found = _TEXT.fullmatch(text.strip())
+        if not found or (found["percent"] and found["per"]):
+            raise ValueError(f"{text!r} is not a budget; it must look like {_EXAMPLES}")
+        amount, per = found["amount"], found["per"]
+        period = per if per in (None, "day") else int(per)
+        if found["percent"]:
+            return cls(fraction=float(Fraction(amount) / 100), saving=saving)
+        if found["price"]:
+            money = float(amount)
+            return cls(money=money, price=float(found["price"]), per=period, saving=saving)
+        if "." in amount:
+            raise ValueError(f"{text!r} is not a whole number of labels; a share is like '5%'")
+        return cls(labels=int(amount), per=period, saving=saving)
+
+    def __repr__(self) -> str:
+        changed = (
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in dataclasses.fields(self)
+            if getattr(self, f.name) != f.default
+        )
+        return f"Budget({', '.join(changed)})"
+
+    def options(self) -> dict[str, Any]:
+        """Return the numbers that the core knows a budget by."""
+        if self.fraction is not None and self.length is None:
+            return {"budget_fraction": float(self.fraction)}
+        labels = self.labels
+        if self.fraction is not None and self.length is not None:
+            labels = math.floor(_exact(self.fraction) * self.length)
+        elif self.money is not None and self.price is not None:
+            labels = math.floor(_exact(self.money) / _exact(self.price))
+        assert labels is not None
+        per = {} if self.per is None else {"budget_saving": bool(self.saving)}
+        if self.per == "day":
+            per["budget_daily"] = True
+        elif self.per is not None:
+            return {"budget": float(labels), "budget_per": float(self.per), **per}
+        return {"budget": float(labels), **per}
+
+
+def as_budget(value: Any) -> Budget | None:
+    """Return the budget that a parameter stands for; None is no limit."""
+    if value is None or isinstance(value, Budget):
+        return value
+    if isinstance(value, str):
+        return Budget.parse(value)
+    if is_number(value):
+        if value == int(value) and value != 1.0:
+            return Budget(labels=int(value))
+        if 0 < value < 1:
+            return Budget(fraction=float(value))
+        if isinstance(value, (int, np.integer)):
+            return Budget(labels=int(value))
+    raise ValueError(
+        f"budget={value!r} is not possible; it must be a number of labels, a share below 1, a text "
+        f"like {_EXAMPLES}, a Budget or None"
+    )
+
+
+def _exact(value: float) -> Fraction:
+    """Return the number that was written, so that 0.3 pays for three labels at 0.1."""
+    return Fraction(repr(float(value)))
+
+
+def _is_whole(value: Any, low: int) -> bool:
+    return bool(value == int(value) and low <= value < 2**53)
+
+
+def _check(name: str, value: Any, good: Any, wanted: str) -> None:
+    if value is not None and not (is_number(value) and good(value)):
+        raise ValueError(f"budget: {name}={value!r} is not possible; it must be {wanted}")
