@@ -68,7 +68,8 @@ class Recommended {
     bool any = false, arow = false;
     for (std::size_t k = 0; k < lanes; ++k) {
       if (!(t.y * scores_[k] < 1)) continue;
-      any = share[k] = 1;
+      any = true;
+      share[k] = 1;
       step[k] = t.cost * t.weight * t.y;
       const double rate = wide_ ? wide_rates_[k] : rates_[k];
       if (rate > 0) {
@@ -90,19 +91,18 @@ class Recommended {
 
   // The row that was just met, for a label that comes later; and that row once more.
   void keep(Kept& out) const {
-    const Seen& row = seen_;
-    out.sparse = row.at != nullptr;
-    out.values.assign(row.standard - 1, row.standard + row.size);
-    out.values[0] = 1;
-    out.values.insert(out.values.end(), row.plain, row.plain + row.size);
-    if (row.at) out.indices.assign(row.at, row.at + row.size);
+    const auto n = seen_.size;
+    out.sparse = seen_.at != nullptr;
+    out.values.assign(standard_.begin(), standard_.begin() + n + 1);
+    out.values.insert(out.values.end(), raw_.begin(), raw_.begin() + n);
+    if (seen_.at) out.indices.assign(seen_.at, seen_.at + n);
   }
   double recall(const Kept& kept) {
-    standard_.assign(kept.values.begin(), kept.values.begin() + (kept.values.size() + 1) / 2);
-    plain_.assign(kept.values.begin() + (kept.values.size() + 1) / 2, kept.values.end());
+    const std::size_t n = kept.values.size() / 2;
+    standard_.assign(kept.values.begin(), kept.values.begin() + n + 1);
+    raw_.assign(kept.values.begin() + n + 1, kept.values.end());
     at_ = kept.indices;
-    const auto n = static_cast<Index>(plain_.size());
-    return vote({kept.sparse ? at_.data() : nullptr, standard_.data() + 1, plain_.data(), n});
+    return vote({kept.sparse ? at_.data() : nullptr, static_cast<Index>(n)});
   }
   bool fits(const Kept& kept) const {
     const std::size_t n = kept.values.size() / 2, most = table_.size();

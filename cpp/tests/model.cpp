@@ -26,6 +26,7 @@ struct SetScaling final : OptionVisitor {
   void operator()(const char* name, bool& value) override {
     const std::string option = name;
     if (option == "standard" || option == "centred" || option == "intercept") value = true;
+    if (option == "scales") value = false;  // it would scale a second time
   }
   int choose(const char*, std::initializer_list<const char*>, int now) override { return now; }
 };
