@@ -226,7 +226,7 @@ def shaky(oracle, noise):
 
     A score w . x is off by a part of sum |w_i x_i|, as with any order of summation; a scaled value
     by a part of itself; a new weight or covariance by a part of the old one, as with any way to
-    write their difference.
+    write their difference; the step along a sketch by a part of what the sketch takes away from.
     """
     rng = np.random.default_rng(0)
 
@@ -249,6 +249,11 @@ def shaky(oracle, noise):
                 error = noise * rng.uniform(-1, 1, size=np.shape(old))
                 setattr(self, name, new + error * (np.abs(old) + np.abs(new)))
             return self.steps[-1]
+
+        def move(self, g):
+            super().move(g)
+            error = noise * rng.uniform(-1, 1, size=g.shape)
+            self.w = self.w + error * self.learning_rate * np.abs(g)
 
     oracle.__class__ = Shaky
     return oracle

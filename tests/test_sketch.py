@@ -13,6 +13,7 @@ import lopsided
 from lopsided import ACOG
 from lopsided.persist import to_bytes
 from streams import csr
+from streams import stream as short_stream
 
 FORMS = ("sketch", "dense-sketch")
 by_form = pytest.mark.parametrize("form", FORMS)
@@ -152,9 +153,21 @@ def test_given_directions_with_an_intercept_have_its_column_in_front(form):
 
 
 @by_form
-def test_given_directions_may_be_those_of_the_intercept_alone(form):
-    model = make(form, sketch_size=1, directions=np.ones((1, 1)), intercept=True)
-    assert np.isfinite(model.fit(np.eye(3), [-1, 1, 1]).coef_).all()
+def test_given_directions_may_be_of_the_intercept_alone(form):
+    model = make(form, sketch_size=1, directions=[[1.0]], intercept=True)
+    model.partial_fit([[1.0, 2.0]], [1], classes=[-1, 1])
+    assert model.directions_.shape == (1, 3)
+    assert np.linalg.norm(model.directions_) == pytest.approx(1, abs=1e-12)
+    assert np.isfinite(model.coef_).all()
+
+
+@by_form
+def test_feature_without_a_step_has_no_weight(form):
+    X, y = short_stream(2231244, 55, 4, density=0.3)
+    model = ACOG(covariance=form, loss="I", learning_rate=1.0, sketch_size=1, scaling="standard")
+    scores = lopsided.progressive(model, csr(X), y).scores
+    assert scores[5] < -1
+    assert scores[6] == 0
 
 
 @by_form

@@ -37,11 +37,32 @@ namespace lopsided {
 
 inline constexpr std::size_t max_directions = 64;
 
-// Calls with the number of directions; the usual number is a constant, so that loops unroll.
+// How many numbers a feature has in the sparse form: w and its column of Z, in whole fours.
+constexpr std::size_t padded(std::size_t m) { return (m + 1 + 3) / 4 * 4; }
+
+// A number of directions of which only the padded size is known to the compiler.
+template <std::size_t size>
+struct Padded {
+  std::size_t m;
+  constexpr operator std::size_t() const { return m; }
+};
+template <std::size_t size>
+constexpr std::size_t padded(Padded<size>) {
+  return size;
+}
+
+// Calls with the number of directions, so that loops over features unroll: the usual number is a
+// constant.
 template <class Call>
 [[gnu::always_inline]] inline auto with_size(std::size_t m, Call call) {
   if (m == 5) return call(std::integral_constant<std::size_t, 5>());
-  return call(m);
+  switch (padded(m)) {
+    case 4: return call(Padded<4>{m});
+    case 8: return call(Padded<8>{m});
+    case 12: return call(Padded<12>{m});
+    case 16: return call(Padded<16>{m});
+    default: return call(m);
+  }
 }
 
 // R^-1 for R R' = I + c a a'. With t_i = 1 + c (a_1^2 + ... + a_i^2) and s_i = sqrt(t_{i-1} / t_i),
@@ -129,7 +150,7 @@ class Basis {
   bool worn(auto m) const {
     double least = 1;
     for (std::size_t i = 0; i < m; ++i) least = std::min(least, values[i * m + i]);
-    return least < 1e-2;
+    return least < 0.1;
   }
 
   // F = R^-1 for R R' = gram, of which the lower triangle is given.

@@ -19,7 +19,7 @@ class SparseSketch {
 
   double score(const RowLike auto& x) const {
     return with_size(oja_.size(), [&](auto m) {
-      double sums[max_width];
+      double sums[max_width] = {};
       sum(m, x, sums);
       return mean_of(m, sums);
     });
@@ -86,13 +86,11 @@ class SparseSketch {
 
  private:
   static constexpr std::size_t max_width = max_directions + 4;
-  static constexpr double large = 100;  // steps that would leave little of the old Z in Z + D x'
+  static constexpr double large = 16;  // steps that would leave little of the old Z in Z + D x'
   static constexpr double rounding = 32 * std::numeric_limits<double>::epsilon();
 
-  static constexpr std::size_t width(std::size_t m) { return (m + 1 + 3) / 4 * 4; }
-
   void resize() {
-    table_.set_width(width(oja_.size()));
+    table_.set_width(padded(oja_.size()));
     b_.resize(oja_.size());
     basis_.resize(oja_.size());
     outside_.resize(oja_.size(), oja_.given() ? 0 : 1);
@@ -100,7 +98,7 @@ class SparseSketch {
 
   [[gnu::always_inline]] void learn(auto m, const RowLike auto& x, double r, double step) {
     double sums[max_width], move[max_width];
-    std::fill_n(move, width(m), 0.0);
+    std::fill_n(move, padded(m), 0.0);
     if (sum(m, x, sums)) enter(m, x, sums + 1);
     const double *z = sums + 1, root = 1 / std::sqrt(r), square = x.squared_norm() / r;
     basis_.multiply(m, z, turn_.a);
@@ -147,6 +145,10 @@ class SparseSketch {
   // Two numbers at a time: every machine has that, and a feature's row is a few pairs.
   typedef double Pair __attribute__((vector_size(16), aligned(8), may_alias));
   static constexpr std::size_t pairs(std::size_t m) { return (m + 2) / 2; }
+  template <std::size_t size>
+  static constexpr std::size_t pairs(Padded<size>) {
+    return size / 2;
+  }
   static Pair* as_pairs(double* p) { return reinterpret_cast<Pair*>(p); }
   static const Pair* as_pairs(const double* p) { return reinterpret_cast<const Pair*>(p); }
 
@@ -156,7 +158,7 @@ class SparseSketch {
     for (std::size_t i = 0; i < pairs(m); ++i) even[i] = odd[i] = Pair{};
     bool fresh = false;
     const auto take = [&, table = table_.data()](Index k, Pair* sums) __attribute__((always_inline)) {
-      const double* row = table + static_cast<std::size_t>(x.column(k)) * width(m);
+      const double* row = table + static_cast<std::size_t>(x.column(k)) * padded(m);
       const double v = x.values[k];
       for (std::size_t i = 0; i < pairs(m); ++i) sums[i] += v * as_pairs(row)[i];
       fresh |= row[1] == 0;
@@ -177,7 +179,7 @@ class SparseSketch {
     Pair steps[max_width / 2];
     for (std::size_t i = 0; i < pairs(m); ++i) steps[i] = as_pairs(move)[i];
     for (Index k = 0; k < x.size; ++k) {
-      Pair* row = as_pairs(table + static_cast<std::size_t>(x.column(k)) * width(m));
+      Pair* row = as_pairs(table + static_cast<std::size_t>(x.column(k)) * padded(m));
       const double v = x.scale * x.values[k];
       for (std::size_t i = 0; i < pairs(m); ++i) row[i] += v * steps[i];
     }
