@@ -5,10 +5,24 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import covariance, csr, dense, event, imports, memory, peers, sketch, sparse, table, text
+from . import (
+    active,
+    covariance,
+    csr,
+    dense,
+    event,
+    imports,
+    memory,
+    peers,
+    sketch,
+    sparse,
+    table,
+    text,
+)
 from .harness import Sentinel, measure
 
 TOPICS = {
+    "active": active,
     "csr": csr,
     "dense": dense,
     "covariance": covariance,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import date, datetime, timezone
 from typing import Any
 
@@ -29,6 +30,19 @@ def as_days(time: Any, rows: int) -> NDArray[np.float64]:
         row = int(np.argmin(np.isfinite(days)))
         raise ValueError(f"row {row} has no time: every event needs one")
     return days
+
+
+def seconds(value: Any) -> float | None:
+    """Return a cell as seconds since 1970, None if it is no time."""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            value = float(value)
+    if is_number(value):
+        return float(value)
+    try:
+        return float(_moment(value).replace(tzinfo=timezone.utc).timestamp())
+    except ValueError:
+        return None
 
 
 def _moment(value: Any) -> Any:

@@ -59,7 +59,7 @@ class StreamRun:
         self.seconds = 0.0
         self.stops = stops
         self._skip = 0
-        self._digest = [0, 0, 0]  # of labels, weights and line numbers so far
+        self._digest = [0, 0, 0, 0]  # of labels, weights, line numbers and times so far
         self._left_out: list[DataError] = []  # bad lines that were found here
         if state is not None:
             self.counts = Counts(**state["counts"])
@@ -124,7 +124,8 @@ class StreamRun:
         else:
             text = "".join(f"{label}\n" for label in labels).encode("utf-8", "surrogatepass")
         weights = np.ones(last - first) if block.weight is None else block.weight[first:last]
-        parts = (text, weights.tobytes(), block.lines[first:last].tobytes())
+        times = b"" if block.time is None else block.time[first:last].tobytes()
+        parts = (text, weights.tobytes(), block.lines[first:last].tobytes(), times)
         self._digest = [zlib.crc32(p, d) for p, d in zip(parts, self._digest, strict=True)]
 
     def _leave_out(self, error: DataError) -> None:
@@ -140,7 +141,9 @@ class StreamRun:
         result: dict[str, Any] = {**dict.fromkeys(_COUNTS, 0), "scores": [], "seconds": 0.0}
         while len(order):
             try:
-                result = self.model._pass(block.X, block.y, block.weight, order=order, scores=True)
+                result = self.model._pass(
+                    block.X, block.y, block.weight, order=order, scores=True, time=block.time
+                )
                 break
             except (LabelError, BadRowError) as error:
                 if error.row is None:

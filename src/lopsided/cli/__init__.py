@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 _COMMANDS = {
+    "ask": "Which labels to buy: events in, questions out.",
     "compare": "Learners side by side on the same data, with tests of significance.",
     "data": "Data sets by name: list, describe, fetch.",
     "demo": "The idea in a few seconds, no data needed: a table and a report.",
@@ -19,6 +20,7 @@ _COMMANDS = {
     "learners": "The learners there are and what each is for.",
     "predict": "Scores of a saved model.",
     "run": "Learn from a stream, judging every event before learning from it.",
+    "tell": "The answers: labels in, a model that has learned from them.",
 }
 
 _EPILOG = """\b

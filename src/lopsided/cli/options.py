@@ -74,6 +74,7 @@ def _reading(options: dict[str, Any]) -> dict[str, Any]:
     taken = {
         "label": options.pop("label"),
         "weight": options.pop("weight"),
+        "time": options.pop("time", None),
         "drop": options.pop("drop"),
         "categorical": options.pop("categorical"),
         "missing": options.pop("missing"),

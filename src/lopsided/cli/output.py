@@ -65,7 +65,7 @@ def measures(counts: Counts, fn: float, fp: float) -> dict[str, Any]:
     }
 
 
-def print_result(counts: Counts, fn: float, fp: float) -> None:
+def print_result(counts: Counts, fn: float, fp: float, left: float | None = None) -> None:
     """Write the figures of a run for people."""
     caught = counts.positives - counts.false_negatives
     passed = counts.negatives - counts.false_positives
@@ -94,7 +94,12 @@ def print_result(counts: Counts, fn: float, fp: float) -> None:
                 f"at {fn:g} a missed positive and {fp:g} a false alarm; "
                 f"{_number(counts.cost_per_thousand(fn, fp))} per thousand events",
             ),
-            ("labels", f"{counts.queries:,}", f"used, {counts.updates:,} steps taken"),
+            (
+                "labels",
+                f"{counts.queries:,}",
+                f"used, {counts.updates:,} steps taken"
+                + ("" if left is None else f"; the budget has {left:,.10g} left"),
+            ),
         ]
     )
 

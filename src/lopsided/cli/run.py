@@ -13,10 +13,11 @@ from typing import Any
 
 import click
 
-from ..catalog import make
+from ..active import Active
 from ..data.files import Interrupted
 from ..persist import load_run, save
 from ..stream import Slice, StreamRun
+from .asking import asking, asking_options, check_time, made, time_option
 from .options import (
     check_apart,
     check_cost,
@@ -59,6 +60,7 @@ class Stop:
 Examples:
   lopsided run events.csv --label fraud --positive yes --save model.lop
   lopsided run a9a.libsvm.xz --learner ACOG-II --set learning_rate=10
+  lopsided run events.csv --label fraud --budget 5%
   zcat day1.svm.gz | lopsided run - --load model.lop --save model.lop --json
 """
 )
@@ -73,6 +75,8 @@ Examples:
     help="A parameter of the learner. Repeatable.",
 )
 @click.option("--positive", help="The positive label. [the larger of the two]")
+@asking_options
+@time_option
 @click.option("--load", "load_path", help="Go on with a saved model.")
 @click.option("--save", "save_path", help="Save the model when the run ends.")
 @click.option("--predictions", help="Write score and prediction of every row to this file.")
@@ -161,6 +165,7 @@ class Job:
         state = self._model_and_state(options, resume)
         if state is not None and self.limit is not None and self.limit < state["rows"]:
             raise click.UsageError(f"--limit: the checkpoint is after {state['rows']:,} rows")
+        check_time(self.model, options["time"])
         self.reader = reader_from(data, options, self.model)
         self._written = state or {}
         self._page = RunReport(report_path, self._written.get("points")) if report_path else None
@@ -175,6 +180,7 @@ class Job:
         self.name = learner or DEFAULT_LEARNER
         if positive is not None:
             settings["positive"] = positive
+        wanted = asking(options)
         self._mark = f"{self.save_path}.checkpoint"
         if resume:
             if not Path(self._mark).exists():
@@ -191,14 +197,16 @@ class Job:
                     )
             return state
         if load_path is None:
-            self.model = make(self.name, **settings)
+            self.model = made(self.name, wanted, settings)
             self.model._check()
             return None
         if learner is not None:
             raise click.UsageError("--learner and --load: the saved model has its learner")
         self.model, _ = load_run(load_path)
         self.name = type(self.model).__name__
-        self.model.set_params(**settings)
+        if wanted and not isinstance(self.model, Active):
+            raise click.UsageError(f"{load_path}: this model learns from every label it is given")
+        self.model.set_params(**wanted, **settings)
         return None
 
     def work(self) -> Iterator[None]:
@@ -281,6 +289,7 @@ class Job:
                     "parameters": self.model.get_params(),
                     "data": self.data,
                     **measures(counts, *self.cost),
+                    "budget_left": self._left(),
                     "seconds": seconds,
                     "bad_lines": self._bad_lines(),
                     "dropped": getattr(self.reader, "dropped", 0),
@@ -295,11 +304,17 @@ class Job:
         state = "interrupted after" if interrupted else "over"
         speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
         heading(f"{self.name} {state} {counts.events:,} events of {self.data}{speed}")
-        print_result(counts, *self.cost)
+        print_result(counts, *self.cost, left=self._left())
         if self.saved:
             click.echo(f"saved to {self.save_path}")
         if self._page and self._page.path != "-":
             click.echo(f"report in {self._page.path}")
+
+    def _left(self) -> float | None:
+        """Return how many labels may still be bought, None without a budget."""
+        if not isinstance(self.model, Active) or self.model.budget is None:
+            return None
+        return self.model.budget_left_ if self.model.__sklearn_is_fitted__() else None
 
     def _open(self) -> dict[str, ResultFile]:
         """Open the results; those of a resumed run are cut back to the checkpoint."""

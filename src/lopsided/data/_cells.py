@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._arrivals import seconds
 from ._classes import Classes
 from ._columns import Columns
 from .block import BadLines, Block, DataError, Dense, Sparse
 
 MISSING = ("error", "zero", "drop")
+TIME = "a time: seconds since 1970, or a date like 2026-01-31T08:15"
 
 
 @dataclasses.dataclass
@@ -41,10 +43,14 @@ class Cells:
     label: Texts | None
     weight: NDArray[np.float64] | None
     found: Callable[[int, int], str]
+    time: Texts | None = None
 
     def take(self, keep: NDArray[np.bool_]) -> Cells:
         """Return the rows to keep."""
-        label = self.label and Texts(self.label.codes[keep], self.label.values)
+        label, time = (
+            column and Texts(column.codes[keep], column.values)
+            for column in (self.label, self.time)
+        )
         return Cells(
             self.lines[keep],
             self.numbers[keep],
@@ -52,6 +58,7 @@ class Cells:
             label,
             None if self.weight is None else self.weight[keep],
             self.found,
+            time,
         )
 
 
@@ -110,7 +117,7 @@ class Encoder:
         y = None if cells.label is None else self._labels(cells.label)
         sparse = self.categorical or self._hash_bits is not None
         X = self._sparse(cells) if sparse else self._dense(cells)
-        return Block(X, y, cells.weight, cells.lines, self._columns.file)
+        return Block(X, y, cells.weight, cells.lines, self._columns.file, _times(cells))
 
     # Checks --------------------------------------------------------------------------------------
 
@@ -152,6 +159,9 @@ class Encoder:
             # NaN is told below, as a missing cell.
             wrong = (cells.weight < 0) | np.isinf(cells.weight)
             yield columns.weight, wrong, "a weight: a finite number, 0 or more"
+        if cells.time is not None:
+            assert columns.time is not None
+            yield columns.time, np.isnan(_times(cells)), TIME
         for at, absent in _absent(cells, self):
             if self._missing == "error":
                 yield at, absent, 'a value; missing="zero" or "drop" tolerates missing cells'
@@ -244,6 +254,14 @@ class Encoder:
         if new:
             self._place.update((name, len(self.names) + i) for i, name in enumerate(new))
             self.names = [*self.names, *new]
+
+
+def _times(cells: Cells) -> Any:
+    """Return when the rows happened, NaN for cells that are no time; None without a column."""
+    if cells.time is None:
+        return None
+    known = [seconds(value) for value in cells.time.values]
+    return np.array([np.nan if t is None else t for t in (*known, None)])[cells.time.codes]
 
 
 def _absent(cells: Cells, encoder: Encoder) -> Iterator[tuple[int, NDArray[np.bool_]]]:

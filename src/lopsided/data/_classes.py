@@ -22,7 +22,7 @@ def as_number(text: str) -> float | int | None:
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
 
 
-def _as_label(text: str) -> Any:
+def label_of(text: str) -> Any:
     """Return a label written as text: a number, true or false, or else the text itself."""
     number = as_number(text)
     if number is not None:
@@ -55,7 +55,7 @@ class Classes:
 
     def read(self, value: Any) -> Any:
         """Return the label that stands in the data."""
-        return _as_label(value) if self._written and self._text is not True else value
+        return label_of(value) if self._written and self._text is not True else value
 
     def admit(self, value: Any) -> str:
         """Return what was expected instead of a label, or "" if it is fine."""

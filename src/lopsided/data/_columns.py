@@ -17,12 +17,13 @@ _SHOWN = 30
 
 @dataclasses.dataclass
 class Columns:
-    """The columns of a table, by position: label, weight, and the features in order."""
+    """The columns of a table, by position: label, weight, time, and the features in order."""
 
     file: str
     names: list[str]
     label: int | None
     weight: int | None
+    time: int | None
     features: list[int]
 
     @classmethod
@@ -33,6 +34,7 @@ class Columns:
         *,
         label: Which | None,
         weight: Which | None,
+        time: Which | None,
         drop: Sequence[Which],
         labelled: bool,
         known: Sequence[str],
@@ -50,16 +52,19 @@ class Columns:
         weighs = None
         if weight is not None and (labelled or weight in names or not isinstance(weight, str)):
             weighs = position(weight, names, file, "weight")
-        for part, at in (("label", place), ("weight", weighs)):
-            if at is not None and at in dropped:
-                raise DataError(file, column=names[at], expected=f"is both dropped and the {part}")
-        if place is not None and place == weighs:
-            raise DataError(file, column=names[place], expected="is both the label and the weight")
-        other = {*dropped, place, weighs}
+        when = None if time is None else position(time, names, file, "time")
+        parts = dict.fromkeys(dropped, "dropped")
+        for part, at in (("the label", place), ("the weight", weighs), ("the time", when)):
+            if at is not None and at in parts:
+                both = f"is both {parts[at]} and {part}"
+                raise DataError(file, column=names[at], expected=both)
+            if at is not None:
+                parts[at] = part
+        other = set(parts)
         features = [at for at in range(len(names)) if at not in other]
         if not features:
             raise DataError(file, expected=f"no columns are left as features of {_listed(names)}")
-        return cls(file, names, place, weighs, features)
+        return cls(file, names, place, weighs, when, features)
 
     def check_known(self, known: Sequence[str], categorical: set[int]) -> None:
         """Raise if a feature that a model knows cannot come from this table."""

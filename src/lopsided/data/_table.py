@@ -67,6 +67,7 @@ class TableReader:
         found: list[str],
         label: Which | None,
         weight: Which | None,
+        time: Which | None,
         drop: Sequence[Which],
     ) -> None:
         self.columns = Columns.choose(
@@ -74,6 +75,7 @@ class TableReader:
             found,
             label=label,
             weight=weight,
+            time=time,
             drop=drop,
             labelled=self._labelled,
             known=self._known,

@@ -93,6 +93,8 @@ class Block:
         Where each stands in its file, from 1.
     file : str
         The file.
+    time : array or None
+        When each happened, in seconds since 1970.
     """
 
     X: Any
@@ -100,3 +102,4 @@ class Block:
     weight: NDArray[np.float64] | None
     lines: NDArray[np.int64]
     file: str
+    time: NDArray[np.float64] | None = None

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arrivals import seconds
 from ._arriving import read_some
+from ._cells import TIME
 from ._classes import Classes
 from ._table import BLOCK_ROWS, Missing, check_options
 from .block import BadLines, Block, DataError
@@ -40,6 +42,8 @@ class JsonLinesReader:
         The member that is the label.
     weight : str, optional
         The member that is the weight.
+    time : str, optional
+        The member that is the time: seconds since 1970 or a date, UTC unless it says otherwise.
     missing : {"error", "zero", "drop"}
         A null is an error, or counts as a feature that is not there, or its event is left out.
     classes : sequence, optional
@@ -73,6 +77,7 @@ class JsonLinesReader:
         *,
         label: str = "label",
         weight: str | None = None,
+        time: str | None = None,
         missing: Missing = "error",
         classes: Sequence[Any] | None = (),
         labelled: bool = True,
@@ -83,11 +88,14 @@ class JsonLinesReader:
         import msgspec
 
         check_options(missing, block_rows)
-        if label == weight:
-            raise ValueError(f"label and weight are both {label!r}")
+        parts = {"label": label, "weight": weight, "time": time}
+        for one, other in (("label", "weight"), ("label", "time"), ("weight", "time")):
+            if parts[one] is not None and parts[one] == parts[other]:
+                raise ValueError(f"{one} and {other} are both {parts[one]!r}")
         self.bad = BadLines() if bad is None else bad
         self.dropped = 0
         self._label, self._weight, self._missing = label, weight, missing
+        self._time = time
         self._classes = Classes(classes, written=False)
         self._labelled, self._block_rows = labelled, block_rows
         self._used = False
@@ -140,6 +148,7 @@ class JsonLinesReader:
         events: list[Event] = []
         labels: list[Any] = []
         weights: list[float] = []
+        times: list[float] = []
         numbers: list[int] = []
         for number, line in enumerate(lines, first):
             if not line or line.isspace():
@@ -150,6 +159,8 @@ class JsonLinesReader:
                     self.dropped += 1
                     continue
                 label, weight = self._taken(event)
+                if self._time is not None:
+                    times.append(self._moment(event))
             except _LineError as fault:
                 self.bad.add(DataError(self.stream.name, number, *fault.args))
                 continue
@@ -165,7 +176,16 @@ class JsonLinesReader:
             None if self._weight is None else np.array(weights, dtype=np.float64),
             np.array(numbers, dtype=np.int64),
             self.stream.name,
+            None if self._time is None else np.array(times, dtype=np.float64),
         )
+
+    def _moment(self, event: Event) -> float:
+        """Take the time out of an event."""
+        value = event.pop(str(self._time), None)
+        found = None if isinstance(value, bool) else seconds(value)
+        if found is None:
+            raise _LineError(self._time, None if value is None else json.dumps(value), TIME)
+        return found
 
     def _event(self, line: bytes) -> Event | None:
         """Return the members of an object, or None if it is to be left out."""

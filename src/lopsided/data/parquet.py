@@ -27,7 +27,7 @@ class ParquetReader(TableReader):
         A regular file.
     categorical : sequence of str or int
         Columns of whole numbers or booleans to be taken as categories too.
-    label, weight, drop, missing, names, classes, labelled, bad, block_rows
+    label, weight, time, drop, missing, names, classes, labelled, bad, block_rows
         As for `CsvReader`.
     """
 
@@ -39,6 +39,7 @@ class ParquetReader(TableReader):
         *,
         label: Which | None = None,
         weight: Which | None = None,
+        time: Which | None = None,
         drop: Sequence[Which] = (),
         categorical: Sequence[Which] = (),
         missing: Missing = "error",
@@ -70,7 +71,7 @@ class ParquetReader(TableReader):
         try:
             schema = self._file.schema_arrow
             self.rows: int = self._file.metadata.num_rows
-            self._choose(path, list(schema.names), label, weight, drop)
+            self._choose(path, list(schema.names), label, weight, time, drop)
             self._kinds = [self._kind(field.type) for field in schema]
             self._encode(self._checked(schema, self._one_hot(_listed(categorical))))
         except BaseException:
@@ -113,7 +114,7 @@ class ParquetReader(TableReader):
     def _cells(self) -> Iterator[Cells]:
         columns = self.columns
         places = [*self._encoder.numeric, *self._encoder.categorical]
-        places += [at for at in (columns.label, columns.weight) if at is not None]
+        places += [at for at in (columns.label, columns.weight, columns.time) if at is not None]
         names = [columns.names[at] for at in sorted(places)]
         batches = self._file.iter_batches(batch_size=self._block_rows, columns=names)
         row = 1
@@ -148,6 +149,7 @@ class ParquetReader(TableReader):
             as_texts(self._coded(column(columns.label)), ("",)) if self._labelled else None,
             None if weight is None else as_numbers([self._floats(column(weight))], rows)[:, 0],
             found,
+            None if columns.time is None else as_texts(self._coded(column(columns.time)), ("",)),
         )
 
     def _floats(self, column: Any) -> Any:

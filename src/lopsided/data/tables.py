@@ -44,6 +44,8 @@ class CsvReader(TableReader):
         called label, class, target or y, in whatever case.
     weight : str or int, optional
         The column of weights.
+    time : str or int, optional
+        The column of times: seconds since 1970 or dates, UTC unless they say otherwise.
     drop : sequence of str or int
         Columns to leave out.
     categorical : sequence of str or int, or "auto"
@@ -77,6 +79,7 @@ class CsvReader(TableReader):
         *,
         label: Which | None = None,
         weight: Which | None = None,
+        time: Which | None = None,
         drop: Sequence[Which] = (),
         categorical: Sequence[Which] | Literal["auto"] = (),
         missing: Missing = "error",
@@ -106,7 +109,8 @@ class CsvReader(TableReader):
         self._pieces = iter(self._text)
         self._ahead: list[Rows] = []
         try:
-            self._choose(self.stream.name, self._header(header, delimiter), label, weight, drop)
+            names_here = self._header(header, delimiter)
+            self._choose(self.stream.name, names_here, label, weight, time, drop)
             self._encode(self._sniff() if categorical == "auto" else self._one_hot(categorical))
         except BaseException:
             self.close()
@@ -172,6 +176,8 @@ class CsvReader(TableReader):
         texts = [str(at) for at in self._encoder.categorical]
         if self._labelled:
             texts.append(str(columns.label))
+        if columns.time is not None:
+            texts.append(str(columns.time))
         types |= dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
         if columns.weight is not None:
             types[str(columns.weight)] = pa.float64()
@@ -231,6 +237,7 @@ class CsvReader(TableReader):
             texts(columns.label, MISSING_WORDS) if self._labelled else None,
             None if weight is None else as_numbers([table.column(str(weight))], len(rows))[:, 0],
             found,
+            None if columns.time is None else texts(columns.time, MISSING_WORDS),
         )
 
     def _explain(self, rows: Rows, reason: str) -> DataError:

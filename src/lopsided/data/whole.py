@@ -76,5 +76,5 @@ def taken(block: Block, rows: NDArray[np.int64]) -> Block:
         X = Sparse(starts, X.indices[places], X.data[places], shape, X.names, X.hashed)
     else:
         X = X[rows]
-    y, weight = (None if v is None else v[rows] for v in (block.y, block.weight))
-    return Block(X, y, weight, block.lines[rows], block.file)
+    y, weight, time = (None if v is None else v[rows] for v in (block.y, block.weight, block.time))
+    return Block(X, y, weight, block.lines[rows], block.file, time)

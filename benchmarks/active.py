@@ -1,0 +1,92 @@
+"""Decisions about labels: score an event, and say whether its label is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import lopsided
+
+from . import data, peers
+from .harness import Contender, Group
+
+FEATURES = 30
+RIVER = "river EntropySampler(LogisticRegression)"
+
+
+def groups(quick: bool) -> Iterator[Group]:
+    yield _decisions(500 if quick else 5000)
+    yield _rounds(500 if quick else 5000)
+
+
+def _learned(name: str, stream: list[tuple[Any, int]], **parameters: Any) -> Any:
+    """A learner that knows both classes; every label that it asks for is there at once."""
+    model = lopsided.make(name, scaling="none", **parameters)
+    if not isinstance(model, lopsided.Active):
+        model = lopsided.Active(model)
+    return model.partial_fit([x for x, _ in stream], [y for _, y in stream])
+
+
+def _decisions(count: int) -> Group:
+    """Nothing is learned: what a decision costs."""
+    stream = data.events(count, FEATURES)
+    events = [x for x, _ in stream]
+
+    def ours(name: str) -> Callable[[], None]:
+        ask = _learned(name, stream).ask
+
+        def run() -> None:
+            for x in events:
+                ask(x)
+
+        return run
+
+    def many(name: str) -> Callable[[], None]:
+        model = _learned(name, stream)
+        return lambda: model.ask_many(events)
+
+    contenders = [
+        *(Contender(f"{n}, ask", ours(n), count, goal=30) for n in ("COG-II", "OA3-diag", "OA3")),
+        Contender("OA3-diag, ask_many", many("OA3-diag"), count, goal=30),
+    ]
+    if peers.present("river"):
+        contenders.append(Contender(RIVER, _river(stream, learning=False), count, ours=False))
+    title = f"one event, dict of {FEATURES} names: score and decide"
+    return Group(title, "µs/event", contenders, RIVER)
+
+
+def _rounds(count: int) -> Group:
+    """A round as in the papers: decide, and learn if the label is bought."""
+    stream = data.events(count, FEATURES)
+
+    def ours(name: str) -> Callable[[], None]:
+        learn = _learned(name, stream).learn_one
+
+        def run() -> None:
+            for x, y in stream:
+                learn(x, y)
+
+        return run
+
+    contenders = [Contender(n, ours(n), count) for n in ("COG-II", "OA3-diag", "OA3")]
+    if peers.present("river"):
+        contenders.append(Contender(RIVER, _river(stream, learning=True), count, ours=False))
+    title = f"one event, dict of {FEATURES} names: score, decide, learn if asked"
+    return Group(title, "µs/event", contenders, RIVER)
+
+
+def _river(stream: list[tuple[Any, int]], *, learning: bool) -> Callable[[], None]:
+    from river.active import EntropySampler
+    from river.linear_model import LogisticRegression
+
+    model = EntropySampler(LogisticRegression(), seed=0)
+    for x, y in stream:
+        model.learn_one(x, y)
+
+    def run() -> None:
+        for x, y in stream:
+            _, ask = model.predict_one(x)
+            if ask and learning:
+                model.learn_one(x, y)
+
+    return run

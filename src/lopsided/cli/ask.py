@@ -1,0 +1,207 @@
+"""lopsided ask."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import click
+import numpy as np
+
+from .._data import BadRowError
+from .._plain import plain
+from ..active import Active, Decision
+from ..data.block import Block, DataError
+from ..data.whole import taken
+from ..persist import load_run, save
+from .asking import asking, asking_options, check_time, made, only_one, time_option
+from .options import (
+    check_apart,
+    check_writable,
+    parse_label,
+    parse_settings,
+    reader_from,
+    reading_options,
+)
+from .results import cell
+
+_COLUMNS = ("id", "line", "score", "predicted", "asked", "probability")
+_NEW = ("learner", "settings", "positive", "budget", "saving", "query")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  lopsided ask model.lop monday.csv --learner OA3-diag --budget 200 --positive fraud > questions.csv
+  lopsided ask model.lop tuesday.csv >> questions.csv
+  tail -f events.jsonl | lopsided ask model.lop - -f jsonl --json
+"""
+)
+@click.argument("model")
+@click.argument("events")
+@click.option("--learner", "-l", help="For a new model: name of the learner. [Recommended]")
+@click.option(
+    "--set",
+    "-s",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="For a new model: a parameter of it. Repeatable.",
+)
+@click.option("--positive", help="For a new model: the positive label.")
+@asking_options
+@click.option("--all", "everything", is_flag=True, help="Write all events, not only questions.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON lines instead of CSV.")
+@click.option("--resume", is_flag=True, help="Go on with a command that was broken off.")
+@click.option("--anew", is_flag=True, help="Do not go on with it: these are other events.")
+@time_option
+@reading_options
+def command(
+    model: str,
+    events: str,
+    everything: bool,
+    as_json: bool,
+    resume: bool,
+    anew: bool,
+    **options: Any,
+) -> None:
+    """Judge EVENTS, which have no labels, and write those whose labels MODEL wants to buy.
+
+    MODEL is made if there is none and --budget or --query says what it may ask. After each block
+    of events it is saved, then the questions are written: labels are never paid for twice.
+    `lopsided tell` takes the answers. A label that stands in EVENTS is not looked at.
+    """
+    check_apart((events,), (model,))
+    check_writable(model)
+    with only_one(model):
+        found, state = _model(model, options)
+    check_time(found, options["time"])
+    broken = _broken(model, state, events, resume=resume, anew=anew)
+    reader = reader_from(events, options, found, labelled=False)
+    writer = Writer(everything, as_json)
+    line = 0
+    if broken is not None:
+        line = broken["line"]
+        writer.write(broken["last"])
+    for block in _after(reader, line):
+        with only_one(model):
+            if os.path.exists(model):  # answers may have come in meanwhile
+                found, _ = _load(model)
+            rows = _ask(found, block)
+            line = int(block.lines[-1])
+            last = rows if everything else [row for row in rows if row[4]]
+            save(found, model, {"events": events, "line": line, "whole": False, "last": last})
+        writer.write(last)
+    with only_one(model):
+        found, _ = _load(model)
+        save(found, model, {"events": events, "line": line, "whole": True, "last": []})
+    for error in reader.bad.found:
+        click.echo(f"left out: {error}", err=True)
+    if dropped := getattr(reader, "dropped", 0):
+        click.echo(f"left out: {dropped:,} rows with missing values", err=True)
+
+
+def _broken(path: str, state: Any, events: str, *, resume: bool, anew: bool) -> Any:
+    """Return where to go on; None to begin."""
+    if resume and anew:
+        raise click.UsageError("--resume and --anew: one of them")
+    if state is None or state["whole"]:
+        if resume or anew:
+            word = "--resume" if resume else "--anew"
+            raise click.UsageError(f"{path}: no ask was broken off: leave out {word}")
+        return None
+    if not (resume or anew):
+        raise click.UsageError(
+            f"{path}: the last ask, of {state['events']}, was broken off after line "
+            f"{state['line']}: --resume goes on with it, --anew takes these events as others"
+        )
+    if resume and state["events"] != events:
+        raise click.UsageError(f"--resume: it was {state['events']} that was being asked about")
+    return state if resume else None
+
+
+def _load(path: str) -> tuple[Active, Any]:
+    model, state = load_run(path)
+    if not isinstance(model, Active):
+        raise click.UsageError(f"{path}: this model does not ask: start another with --budget")
+    return model, state if state and "whole" in state else None
+
+
+def _model(path: str, options: dict[str, Any]) -> tuple[Active, Any]:
+    """Return the model of a file, or a new one, and where its last ask stands."""
+    given = [name for name in _NEW if options[name]]
+    learner, positive = options.pop("learner"), parse_label(options.pop("positive"))
+    settings, wanted = parse_settings(options.pop("settings")), asking(options)
+    if os.path.exists(path):
+        if given:
+            name = "set" if given[0] == "settings" else given[0]
+            raise click.UsageError(f"--{name} is for a new model, but there is {path}")
+        return _load(path)
+    if not wanted:
+        raise click.UsageError(f"there is no model {path}: --budget or --query starts one")
+    if positive is not None:
+        settings["positive"] = positive
+    model = made(learner or "Recommended", wanted, settings)
+    model._check()
+    assert isinstance(model, Active)
+    return model, None
+
+
+def _after(reader: Any, line: int) -> Iterator[Block]:
+    """Yield the rows behind a line."""
+    for block in reader:
+        rows = np.flatnonzero(block.lines > line)
+        if len(rows) == len(block.lines):
+            yield block
+        elif len(rows):
+            yield taken(block, rows)
+
+
+def _ask(model: Active, block: Block) -> list[list[Any]]:
+    try:
+        decisions = model.ask_many(block.X, time=block.time)
+    except BadRowError as error:
+        if error.row is None:
+            raise
+        raise DataError(block.file, int(block.lines[error.row]), expected=error.what) from None
+    return [_row(d, line) for d, line in zip(decisions, block.lines.tolist(), strict=True)]
+
+
+def _row(decision: Decision, line: int) -> list[Any]:
+    predicted = plain(decision.predicted)
+    return [
+        decision.id, line, decision.score, predicted, decision.asked, decision.probability
+    ]  # fmt: skip
+
+
+class Writer:
+    """Writes questions to standard output, each block at once."""
+
+    def __init__(self, everything: bool, as_json: bool) -> None:
+        self._json = as_json
+        self._columns = [c for c in _COLUMNS if everything or c != "asked"]
+        self._begun = False
+
+    def write(self, rows: Iterable[list[Any]]) -> None:
+        """Write rows, after the first time behind the names of the columns."""
+        lines = []
+        for row in rows:
+            named = dict(zip(_COLUMNS, row, strict=True))
+            values = {name: named[name] for name in self._columns}
+            lines.append(
+                json.dumps(values) if self._json else ",".join(map(_cell, values.values()))
+            )
+        if not self._json and not self._begun:
+            lines.insert(0, ",".join(self._columns))
+        self._begun = True
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.flush()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return repr(value) if isinstance(value, float) else cell(value)

@@ -1,0 +1,155 @@
+"""lopsided tell."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import IO, Any
+
+import click
+
+from ..active import Active
+from ..data._classes import as_number, label_of
+from ..data.block import DataError
+from ..data.files import plain_name
+from ..persist import load_run, save
+from .asking import only_one
+from .options import check_apart
+from .output import print_json
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  lopsided tell model.lop answers.csv
+  echo '{"id": 17, "label": "fraud"}' | lopsided tell model.lop -
+"""
+)
+@click.argument("model")
+@click.argument("labels")
+@click.option("--format", "-f", "form", type=click.Choice(("csv", "jsonl")), help="[by ending]")
+@click.option("--id", "key", default="id", show_default=True, help="Column or key of the ids.")
+@click.option("--label", default="label", show_default=True, help="Column or key of the labels.")
+@click.option("--weight", help="Column or key of weights.")
+@click.option("--skip-told", is_flag=True, help="Pass over events that no longer wait.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(
+    model: str,
+    labels: str,
+    form: str | None,
+    key: str,
+    label: str,
+    weight: str | None,
+    skip_told: bool,
+    as_json: bool,
+) -> None:
+    """Give MODEL the labels it asked for: CSV with the columns id and label, or JSON lines.
+
+    An empty label is one that is not known yet. All labels are taken, or none if one is wrong.
+    """
+    check_apart((labels,), (model,))
+    if form is None:
+        form = "jsonl" if plain_name(labels).endswith(("jsonl", "ndjson", "json")) else "csv"
+    told = passed = open_ = 0
+    # Read first: while a pipe is waited for, others may use the model.
+    answers = list(_answers(labels, form, key, label, weight))
+    with only_one(model):
+        found, state = load_run(model)
+        if not isinstance(found, Active):
+            raise click.UsageError(f"{model}: this model does not ask for labels")
+        for file, line, event, value, much in answers:
+            if value is None:
+                open_ += 1
+                continue
+            if skip_told and 0 <= event < found.events_ and not found._fitted().waits(event):
+                passed += 1
+                continue
+            try:
+                found.tell(event, value, much)
+            except ValueError as error:
+                raise DataError(file, line, expected=str(error)) from None
+        told = len(answers) - open_ - passed
+        if told:
+            save(found, model, state)
+    figures = {
+        "told": told,
+        "passed_over": passed,
+        "without_label": open_,
+        "waiting": len(found.pending_),
+        "labels": found.queries_,
+        "budget_left": found.budget_left_,
+    }
+    if as_json:
+        print_json(figures)
+        return
+    parts = [f"{told:,} labels told"]
+    parts += [f"{passed:,} passed over"] if passed else []
+    parts += [f"{open_:,} not known yet"] if open_ else []
+    click.echo(f"{', '.join(parts)}; {figures['waiting']:,} questions wait")
+
+
+def _answers(
+    path: str, form: str, key: str, label: str, weight: str | None
+) -> Iterator[tuple[str, int, int, Any, float]]:
+    """Yield file, line, id, label (None if it is not known) and weight."""
+    name = "standard input" if path == "-" else path
+    with click.open_file(path, encoding="utf-8") as file:
+        for line, row in _objects(file, name) if form == "jsonl" else _rows(file, name, key, label):
+            wanted = [key, label, *([] if weight is None else [weight])]
+            for column in wanted:
+                if column not in row:
+                    raise DataError(name, line, expected=f'there is no "{column}"')
+            event = row[key]
+            number = as_number(event) if isinstance(event, str) else event
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise DataError(name, line, key, str(event), "the id of a question")
+            value = row[label]
+            if isinstance(value, (list, dict)):
+                raise DataError(name, line, label, json.dumps(value), "a label")
+            if form == "csv":
+                value = None if value == "" else label_of(value)
+            yield name, line, number, value, _weight(name, line, weight, row)
+
+
+def _weight(file: str, line: int, weight: str | None, row: dict[str, Any]) -> float:
+    if weight is None:
+        return 1.0
+    value = row[weight]
+    number = as_number(value) if isinstance(value, str) else value
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < 1e308:
+        raise DataError(file, line, weight, str(value), "a weight: a finite number, 0 or more")
+    return float(number)
+
+
+def _objects(file: IO[str], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line, text in enumerate(file, 1):
+        if text.isspace():
+            continue
+        try:
+            row = json.loads(text)
+        except ValueError as error:
+            raise DataError(name, line, None, text.strip(), f"a JSON object ({error})") from None
+        if not isinstance(row, dict):
+            raise DataError(name, line, None, text.strip(), "a JSON object")
+        yield line, row
+
+
+def _rows(file: IO[str], name: str, key: str, label: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    reader = csv.reader(file, strict=True)
+    try:
+        header = [cell.strip() for cell in next(reader, [])]
+        for column in (key, label):
+            if header.count(column) != 1:
+                raise DataError(
+                    name, 1, expected=f'expected one column "{column}"; there are {header}'
+                )
+        for cells in reader:
+            if not cells or cells == header:  # questions of several days in one file
+                continue
+            if len(cells) != len(header):
+                many = f"{len(header)} cells as in the first row, not {len(cells)}"
+                raise DataError(name, reader.line_num, None, ",".join(cells), many)
+            yield reader.line_num, dict(zip(header, (c.strip() for c in cells), strict=True))
+    except csv.Error as error:
+        raise DataError(name, reader.line_num, expected=f"not CSV: {error}") from None
