@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import json
+import math
 
 import numpy as np
 import pytest
@@ -398,3 +399,28 @@ def test_collisions_of_hashed_features_are_estimated(tmp_path, capsys):
     assert abs(about["collisions"]["share"] - shared) < 0.06
     assert about["sparsity"] == model.sparsity_
     assert about["nonzero"] == model.nnz_
+
+
+def test_a_sparse_vector_acts_like_its_array():
+    model = lopsided.DualAveraging(scaling="none", learning_rate=0.5, l1=0.5)
+    weights = model.fit([[2.0, 0.0], [0.0, 0.5], [3.0, 1.0]], [1, 0, 1]).coef_
+    assert (weights == 0).tolist() == [False, True]
+    assert (weights != 0).tolist() == [True, False]
+    assert weights[0] == 0.75
+    assert list(weights) == [0.75, 0.0]
+
+
+def test_a_model_without_features_has_no_sparsity():
+    assert math.isnan(lopsided.SSOL(positive=1).learn_one({}, 1).sparsity_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lopsided.TruncatedGradient(target_sparsity=0.5, ceiling=0.01),
+        lopsided.SSOL(transductive=True, clip=0.1),
+    ],
+)
+def test_pairs_of_options_that_cannot_both_hold_are_refused(model):
+    with pytest.raises(ValueError, match=r"ceiling|clip"):
+        model.fit([[2.0, 0.0], [0.0, 0.5]], [1, 0])

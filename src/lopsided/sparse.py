@@ -208,9 +208,7 @@ class TruncatedGradient(SparseClassifier):
     def _check(self) -> None:
         super()._check()
         if self.target_sparsity is not None and self.ceiling is not None:
-            raise ValueError(
-                "ceiling keeps weights that target_sparsity ends: give one of them"
-            )
+            raise ValueError("ceiling keeps weights that target_sparsity ends: give one of them")
 
 
 @_learner

@@ -66,9 +66,7 @@ Examples:
 """
 )
 @click.argument("data")
-@click.option(
-    "--learners", help="Names with commas between, all, linear or sparse. [the usual]"
-)
+@click.option("--learners", help="Names with commas between, all, linear or sparse. [the usual]")
 @click.option(
     "--grid",
     multiple=True,
@@ -328,9 +326,10 @@ class _Job:
                 if journal is None
                 else "the same command goes on from there"
             )
-            click.echo(
-                f"interrupted after {self._done:,} of {self._total:,} runs: {then}", err=True
-            )
+            when = "before the first run ended"
+            if self._total:
+                when = f"after {self._done:,} of {self._total:,} runs"
+            click.echo(f"interrupted {when}: {then}", err=True)
             return int(stop.args[0])
         finally:
             live.close()
