@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import lopsided
+from lopsided import persist
 from lopsided.catalog import CATALOG
 from lopsided.cli import main
 from lopsided.data.generators import sparse_paper, zipf
@@ -424,3 +425,22 @@ def test_a_model_without_features_has_no_sparsity():
 def test_pairs_of_options_that_cannot_both_hold_are_refused(model):
     with pytest.raises(ValueError, match=r"ceiling|clip"):
         model.fit([[2.0, 0.0], [0.0, 0.5]], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "value"),
+    [
+        ("DualAveraging", "target.reach", 10**9),
+        ("DualAveraging", "target.chosen", -1.0),
+        ("TruncatedGradient", "due", -1.0),
+        ("AdaFOBOS", "due", -1.0),
+        ("SSOL", "target.reach", 10**9),
+    ],
+)
+def test_a_file_with_impossible_state_is_refused(name, state, value):
+    model = getattr(lopsided, name)(target_sparsity=0.5)
+    model.fit([[2.0, 0.0], [0.0, 0.5], [3.0, 1.0]], [1, 0, 1])
+    about, arrays = persist._from_file(to_bytes(model))
+    about["state"][state] = persist._pack(value)
+    with pytest.raises(persist.ModelFileError, match="do not fit together"):
+        persist.from_bytes(persist._to_file(about, arrays))
