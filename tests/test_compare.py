@@ -13,11 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+from click.testing import CliRunner
 
 import lopsided
 from lopsided import _data, compare
 from lopsided._parameters import integer
 from lopsided.cli import main
+from lopsided.cli.compare import _learners
+from lopsided.cli.compare import command as compare_command
+from lopsided.comparison.journal import Journal
 from lopsided.comparison.measures import MEASURES
 from lopsided.comparison.statistics import wilcoxon
 from lopsided.linear import Perceptron
@@ -636,3 +640,54 @@ def test_published_figures_of_german(metric):
         assert disagreements(row, passes) == []
         if metric == "sum":
             assert row.published[0] in result.table()
+
+
+def test_two_comparisons_do_not_share_a_journal_at_once(tmp_path):
+    first = Journal(tmp_path / "jj", {"data": "a"})
+    with pytest.raises(ValueError, match="another comparison is using"):
+        Journal(tmp_path / "jj", {"data": "a"})
+    first.close()
+    Journal(tmp_path / "jj", {"data": "a"}).close()
+
+
+def test_a_journal_cut_in_its_first_line_starts_anew(tmp_path):
+    path = tmp_path / "jj"
+    Journal(path, {"data": "a"}).close()
+    whole = path.read_bytes()
+    for size in (0, 5, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        Journal(path, {"data": "a"}).close()
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("given", [{"alpha": 7}, {"alpha": math.nan}, {"fn": -1}, {"fp": math.inf}])
+def test_prices_are_checked(given):
+    with pytest.raises(ValueError, match=next(iter(given))):
+        compare("COG-II", *small(), grid={}, **given)
+
+
+@pytest.mark.parametrize("permutations", [True, 2.5])
+def test_permutations_that_are_no_number_are_refused(permutations):
+    with pytest.raises(ValueError, match="whole number"):
+        compare("COG-II", *small(), grid={}, permutations=permutations)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--learners", "COG-II,COG-II"],
+        ["--grid", "learning_rate=1", "--grid", "learning_rate=2"],
+        ["--output", "x.docx"],
+    ],
+)
+def test_options_that_would_be_passed_over_are_errors(options):
+    found = CliRunner().invoke(compare_command, ["missing.csv", *options])
+    assert found.exit_code == 2
+    assert "twice" in found.output or "name it" in found.output
+
+
+def test_a_parameter_that_is_set_is_not_in_the_grid():
+    options = {"learners": "COG-II", "settings": ("learning_rate=5",), "positive": None, "grid": ()}
+    models, grid = _learners(options)
+    assert models["COG-II"].learning_rate == 5
+    assert "learning_rate" not in grid["COG-II"]

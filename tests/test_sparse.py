@@ -5,12 +5,14 @@ from __future__ import annotations
 import collections
 import functools
 import json
+import math
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import lopsided
+from lopsided import persist
 from lopsided.catalog import CATALOG
 from lopsided.cli import main
 from lopsided.data.generators import sparse_paper, zipf
@@ -398,3 +400,47 @@ def test_collisions_of_hashed_features_are_estimated(tmp_path, capsys):
     assert abs(about["collisions"]["share"] - shared) < 0.06
     assert about["sparsity"] == model.sparsity_
     assert about["nonzero"] == model.nnz_
+
+
+def test_a_sparse_vector_acts_like_its_array():
+    model = lopsided.DualAveraging(scaling="none", learning_rate=0.5, l1=0.5)
+    weights = model.fit([[2.0, 0.0], [0.0, 0.5], [3.0, 1.0]], [1, 0, 1]).coef_
+    assert (weights == 0).tolist() == [False, True]
+    assert (weights != 0).tolist() == [True, False]
+    assert weights[0] == 0.75
+    assert list(weights) == [0.75, 0.0]
+
+
+def test_a_model_without_features_has_no_sparsity():
+    assert math.isnan(lopsided.SSOL(positive=1).learn_one({}, 1).sparsity_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lopsided.TruncatedGradient(target_sparsity=0.5, ceiling=0.01),
+        lopsided.SSOL(transductive=True, clip=0.1),
+    ],
+)
+def test_pairs_of_options_that_cannot_both_hold_are_refused(model):
+    with pytest.raises(ValueError, match=r"ceiling|clip"):
+        model.fit([[2.0, 0.0], [0.0, 0.5]], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "value"),
+    [
+        ("DualAveraging", "target.reach", 10**9),
+        ("DualAveraging", "target.chosen", -1.0),
+        ("TruncatedGradient", "due", -1.0),
+        ("AdaFOBOS", "due", -1.0),
+        ("SSOL", "target.reach", 10**9),
+    ],
+)
+def test_a_file_with_impossible_state_is_refused(name, state, value):
+    model = getattr(lopsided, name)(target_sparsity=0.5)
+    model.fit([[2.0, 0.0], [0.0, 0.5], [3.0, 1.0]], [1, 0, 1])
+    about, arrays = persist._from_file(to_bytes(model))
+    about["state"][state] = persist._pack(value)
+    with pytest.raises(persist.ModelFileError, match="do not fit together"):
+        persist.from_bytes(persist._to_file(about, arrays))

@@ -1,8 +1,10 @@
-"""Linear learners whose models are sparse: most weights are exactly zero."""
+"""Linear learners that shrink weights to exactly zero; `target_sparsity` says how many."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,20 @@ class SparseVector:
     def __len__(self) -> int:
         return self.size
 
+    def __getitem__(self, key: Any) -> Any:
+        return self.toarray()[key]
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.tolist())
+
+    def __eq__(self, other: object) -> Any:
+        return self.toarray() == other
+
+    def __ne__(self, other: object) -> Any:
+        return self.toarray() != other
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return f"<SparseVector of {self.size:,} weights, {self.nnz:,} not zero>"
 
@@ -123,9 +139,9 @@ class SparseClassifier(CostSensitiveClassifier):
 
     @property
     def sparsity_(self) -> float:
-        """The share of features without a weight."""
+        """The share of features without a weight; nan before the first feature."""
         weights = self.coef_
-        return 1 - weights.nnz / weights.size
+        return 1 - weights.nnz / weights.size if weights.size else math.nan
 
     def _check(self) -> None:
         super()._check()
@@ -161,7 +177,8 @@ class TruncatedGradient(SparseClassifier):
     l1 : float
         Gravity: the weights lose learning_rate * l1 a round.
     period : int
-        Rounds between truncations; each makes up for all rounds since the one before.
+        Rounds between truncations; each makes up for all rounds since the one before. A
+        `target_sparsity` is kept at each truncation, not between them.
     ceiling : float, optional
         Weights larger than this are not shrunk.
     schedule : {"constant", "sqrt"}
@@ -187,6 +204,11 @@ class TruncatedGradient(SparseClassifier):
     schedule: str = choice("constant", "constant", "sqrt")
 
     _core_name = "truncated-gradient"
+
+    def _check(self) -> None:
+        super()._check()
+        if self.target_sparsity is not None and self.ceiling is not None:
+            raise ValueError("ceiling keeps weights that target_sparsity ends: give one of them")
 
 
 @_learner
@@ -335,7 +357,8 @@ class SSOL(SparseClassifier):
     l1 : float
         How much the weights are shrunk, by `l1_schedule`.
     l1_schedule : {"constant", "rda", "inverse"}
-        In round t by learning_rate * l1, by learning_rate * l1 * (t - 1) or by l1 / t.
+        In round t by learning_rate * l1, by learning_rate * l1 * (t - 1) or by l1 / t, which
+        vanishes: for a sparse model give another one, or `target_sparsity`.
     regularization : float
         r: larger means that the memory shrinks steps more slowly.
     covariance : {"diagonal", "full"}
@@ -383,6 +406,8 @@ class SSOL(SparseClassifier):
         super()._check()
         if self.covariance == "full" and self.diag_rule != "shared":
             raise ValueError("diag_rule has an effect only with covariance='diagonal'")
+        if self.transductive and self.clip != 0:
+            raise ValueError("transductive scores are not clipped: leave clip or transductive out")
         if self.target_sparsity is not None:
             _check_no_schedule(self.l1_schedule, "inverse")
 

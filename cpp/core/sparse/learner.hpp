@@ -81,6 +81,13 @@ struct SparseLearner {
     target.state(visit);
     rule.state(visit);
     visit("features", table);
+    target.check(table.size());
+    if constexpr (requires { rule.due; })
+      if (!(rule.due >= 0 && std::isfinite(rule.due))) throw std::invalid_argument("state due is not possible");
+    if constexpr (requires(const double* row) { rule.possible(row); })
+      table.for_each([&](std::size_t, const double* row) {
+        if (!rule.possible(row)) throw std::invalid_argument("state features is not possible");
+      });
   }
 
  private:

@@ -62,6 +62,7 @@ struct SsolDiagonal {
     visit("transductive", transductive);
   }
   void state(auto&&) {}
+  bool possible(const double* row) const { return row[1] >= 0 && row[1] <= 1; }
 
  private:
   double lambda(Count seen, const TargetSparsity& target) const {
@@ -137,6 +138,7 @@ struct SsolFull {
     target.state(visit);
     visit("dual", u);
     covariance.state(visit);
+    target.check(u.size());
   }
 
  private:
@@ -146,7 +148,10 @@ struct SsolFull {
     std::vector<double> sizes(u.size());
     for (std::size_t j = 0; j < u.size(); ++j) sizes[j] = std::abs(u[j]);
     const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(target.room());
-    if (last == sizes.end()) return;
+    if (last == sizes.end()) {
+      target.chosen = 0;
+      return;
+    }
     std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
     target.chosen = *last;
   }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <queue>
+#include <stdexcept>
 
 #include "../table.hpp"
 
@@ -29,6 +31,11 @@ struct TargetSparsity {
   void state(auto&& visit) {
     visit("target.chosen", chosen);
     visit("target.reach", reach);
+  }
+  // What a file says may be impossible.
+  void check(std::size_t features) const {
+    if (!(chosen >= 0 && std::isfinite(chosen)) || reach > features)
+      throw std::invalid_argument("state target is not possible");
   }
 };
 

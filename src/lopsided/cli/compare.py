@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import signal
-import sys
 from types import FrameType
 from typing import Any
 
@@ -18,7 +17,7 @@ from .._labels import LabelError, Labels
 from .._whole import write_whole
 from ..base import OnlineClassifier
 from ..catalog import CATALOG, Entry, find, learners
-from ..comparison import Comparison, compare, tables
+from ..comparison import ENDINGS, Comparison, compare, tables
 from ..comparison.grids import learners_of
 from ..comparison.measures import NAMES, measure
 from ..data.block import Block, DataError, Sparse
@@ -48,7 +47,6 @@ DEFAULT_LEARNERS = (
     "ACOG-I-diag",
     "ACOG-II-diag",
 )
-_ENDINGS = {".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
 
 
 def _metric(name: str) -> str:
@@ -68,7 +66,7 @@ Examples:
 """
 )
 @click.argument("data")
-@click.option("--learners", help="Names with commas between them, all, or linear. [the usual ones]")
+@click.option("--learners", help="Names with commas between, all, linear or sparse. [the usual]")
 @click.option(
     "--grid",
     multiple=True,
@@ -160,6 +158,8 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """
     output, report, journal = (options.pop(name) for name in ("output", "report", "resume"))
     form = _form(options.pop("form_out"), as_json, output)
+    if report == "-" and (output == "-" or as_json):
+        raise click.UsageError("--report -: the table cannot go to standard output too")
     check_apart((data, options["test"], options["folds"]), (output, report, journal))
     for path in (output, report, journal):
         check_writable(path)
@@ -181,17 +181,18 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
         click.echo(f"left out: {text}", err=True)
     table = result.table(form) if sweep is None else tables.sweep(result, sweep, form)
     if output in (None, "-"):
-        click.echo(table, nl=False)
+        if report != "-":  # the page goes there
+            click.echo(table, nl=False)
     else:
         write_whole(output, table.encode())
     if report is not None:
-        reports.write(
-            result,
-            report,
-            command=["lopsided", *sys.argv[1:]],
-            data={"name": data},
-            notes=job.left_out,
-        )
+        from .reports import typed
+
+        page = reports.render(result, command=typed(), data={"name": data}, notes=job.left_out)
+        if report == "-":
+            click.echo(page, nl=False)
+        else:
+            write_whole(report, page.encode())
     return 0
 
 
@@ -199,7 +200,15 @@ def _form(form: str | None, as_json: bool, output: str | None) -> str:
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --table {form}: leave one of the two out")
     ending = os.path.splitext(output or "")[1].lower()
-    return "json" if as_json else form or _ENDINGS.get(ending, "text")
+    if as_json or form is not None:
+        return "json" if as_json else str(form)
+    if output in (None, "-"):
+        return "text"
+    if ending not in ENDINGS:
+        raise click.UsageError(
+            f"--output {output}: name it {', '.join(ENDINGS)}, or say what to write with --table"
+        )
+    return ENDINGS[ending]
 
 
 def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any]:
@@ -219,8 +228,18 @@ def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any
         made[entry.name] = model
     given = options.pop("grid")
     if not given:
-        return made, {entry.name: entry.grid for entry in entries}
-    return made, {} if given == ("none",) else dict(map(_values, given))
+        return made, {
+            entry.name: {name: tried for name, tried in entry.grid.items() if name not in settings}
+            for entry in entries
+        }
+    if given == ("none",):
+        return made, {}
+    grid: dict[str, list[Any]] = {}
+    for name, values in map(_values, given):
+        if name in grid or name in settings:
+            raise click.UsageError(f"{name} is given twice: once, --grid {name}=VALUE,VALUE,...")
+        grid[name] = values
+    return made, grid
 
 
 def _entries(names: str | None) -> list[Entry]:
@@ -228,9 +247,13 @@ def _entries(names: str | None) -> list[Entry]:
         return [find(name) for name in DEFAULT_LEARNERS if name in learners()]
     if names == "all":
         return list(CATALOG)
-    if names == "linear":
-        return [entry for entry in CATALOG if entry.home.startswith("linear:")]
-    return [find(name.strip()) for name in names.split(",")]
+    if names in ("linear", "sparse"):
+        return [entry for entry in CATALOG if entry.home.startswith(f"{names}:")]
+    found = [find(name.strip()) for name in names.split(",")]
+    for at, entry in enumerate(found):
+        if entry in found[:at]:
+            raise click.UsageError(f"--learners: {entry.name} is named twice")
+    return found
 
 
 def _values(text: str) -> tuple[str, list[Any]]:
@@ -269,7 +292,7 @@ class _Job:
             self._settings["held_out"] = (held.X, held.y, held.weight)
         if folds is not None:
             rows = len(self._block.lines)
-            self._settings["folds"] = int(folds) if folds.isdigit() else read_folds(folds, rows)
+            self._settings["folds"] = int(folds) if folds.isdecimal() else read_folds(folds, rows)
 
     def run(self, journal: str | None, live: Live) -> Comparison | int:
         """Return the comparison, or an exit code if it was interrupted."""
@@ -303,9 +326,10 @@ class _Job:
                 if journal is None
                 else "the same command goes on from there"
             )
-            click.echo(
-                f"interrupted after {self._done:,} of {self._total:,} runs: {then}", err=True
-            )
+            when = "before the first run ended"
+            if self._total:
+                when = f"after {self._done:,} of {self._total:,} runs"
+            click.echo(f"interrupted {when}: {then}", err=True)
             return int(stop.args[0])
         finally:
             live.close()
@@ -364,7 +388,7 @@ def _settings(options: dict[str, Any], test: str | None, folds: str | None) -> d
         raise click.UsageError("--folds: leave out --permutations, --test and --order")
     if settings["order"] == "time" and settings["permutations"]:
         raise click.UsageError("--order time: leave out --permutations")
-    random = settings["order"] == "random" and (folds is None or folds.isdigit())
+    random = settings["order"] == "random" and (folds is None or folds.isdecimal())
     if settings["seed"] is not None and not random:
         raise click.UsageError("--seed: nothing is random here; leave it out")
     settings["seed"] = settings["seed"] or 0

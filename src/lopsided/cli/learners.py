@@ -43,8 +43,9 @@ def command(name: str | None, as_json: bool) -> None:
         [(p["name"], repr(p["default"]), p["range"]) for p in about["parameters"]],
         header=("parameter", "default", "range"),
     )
-    for parameter, values in entry.grid.items():
-        click.echo(f"\ngrid of its paper: {parameter} in {', '.join(f'{v:g}' for v in values)}")
+    tried = [f"{name} in {', '.join(f'{v:g}' for v in grid)}" for name, grid in entry.grid.items()]
+    if tried:
+        click.echo(f"\ngrid of its paper: {'; '.join(tried)}")
 
 
 def _about(entry: Entry) -> dict[str, Any]:

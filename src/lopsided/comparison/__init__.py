@@ -22,7 +22,7 @@ from .runs import Job, Run, data_of, facts_of, run_all
 from .splits import Splits, check_classes, folded, in_time, permuted
 from .summary import Row, chosen_runs, mean_curve, rows_of, std
 
-_ENDINGS = {".txt": "text", ".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
+ENDINGS = {".txt": "text", ".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
 
 _SELECTION = {
     "permutations": "parameters were chosen on other permutations than the one reported",
@@ -120,9 +120,9 @@ class Comparison:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, in the format of its ending: .txt, .csv, .json, .tex, .md."""
         ending = os.path.splitext(os.fspath(path))[1].lower()
-        if ending not in _ENDINGS:
+        if ending not in ENDINGS:
             raise ValueError(f"{path}: name it .txt, .csv, .json, .tex or .md")
-        write_whole(path, self.table(_ENDINGS[ending]).encode())
+        write_whole(path, self.table(ENDINGS[ending]).encode())
 
 
 def compare(
@@ -219,8 +219,8 @@ def compare(
     splits = _splits(data.y, permutations, folds, held_out, seed, order, choosing and select)
     if choosing and select == "honest" and splits.kind == "permutations" and len(splits.all) < 2:
         raise ValueError(
-            "one permutation leaves no other to choose parameters on: take more, or grid={}, or "
-            "select='best'"
+            "one permutation leaves no other to choose parameters on: take more, or no grid, or "
+            "select the best"
         )
     prices = Prices(alpha=alpha, fn=fn, fp=fp)
     known = order != "time" if known_counts is None else known_counts
@@ -242,6 +242,7 @@ def compare(
         "positives": int(np.count_nonzero(data.codes > 0)),
         "negatives": int(np.count_nonzero(data.codes < 0)),
         "splits": splits.words,
+        "kind": splits.kind,
         "seed": seed,
         "known_counts": known,
     }

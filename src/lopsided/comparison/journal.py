@@ -6,11 +6,16 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from .._data import _from_frame
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _KIND = "journal of a lopsided comparison"
 Task = tuple[int, int, int]  # learner, point of its grid, split
@@ -30,17 +35,24 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, str]) -> None:
         self.runs: dict[Task, dict[str, Any]] = {}
         name = os.fspath(path)
-        text = b""
-        if os.path.exists(name):
-            with open(name, "rb") as file:
-                text = file.read()
+        self._file = open(name, "a+b")  # noqa: SIM115
+        try:
+            self._start(name, facts)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _start(self, name: str, facts: Mapping[str, str]) -> None:
+        _lock(self._file, name)
+        self._file.seek(0)
+        text = self._file.read()
         whole = text[: text.rfind(b"\n") + 1]  # the last line may have been cut short
-        if text:
+        start = json.dumps({"kind": _KIND}).encode()[:-1]
+        cut = not whole and (text.startswith(start) or start.startswith(text))
+        if not cut:
             self._read(name, whole, facts)
-        self._file = open(name, "r+b" if text else "wb")  # noqa: SIM115
         self._file.truncate(len(whole))
-        self._file.seek(len(whole))
-        if not text:
+        if cut:
             self._write({"kind": _KIND, "facts": dict(facts)})
 
     def _read(self, name: str, text: bytes, facts: Mapping[str, str]) -> None:
@@ -79,6 +91,18 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _lock(file: IO[bytes], name: str) -> None:
+    """Keep other comparisons out until the file is closed, where the system can."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ValueError(
+            f"{name}: another comparison is using this journal; wait for it, or name another file"
+        ) from None
 
 
 def digest(value: Any) -> str:

@@ -19,6 +19,13 @@ class Prices:
     fn: float = 0.9
     fp: float = 0.1
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.alpha <= 1:
+            raise ValueError(f"alpha must be from 0 to 1, not {self.alpha!r}")
+        for name in ("fn", "fp"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}")
+
 
 @dataclasses.dataclass(frozen=True)
 class Measure:

@@ -282,6 +282,17 @@ def _from_journal(learner: Learner, task: Task, kept: dict[str, Any]) -> Run:
     )
 
 
+def _arrays(learner: Learner) -> list[Any]:
+    """Return the parameters that are arrays, which NumPy shortens in a text."""
+    given = [learner.model.get_params(), *learner.points]
+    return [
+        [name, value]
+        for parameters in given
+        for name, value in parameters.items()
+        if isinstance(value, np.ndarray)
+    ]
+
+
 def facts_of(job: Job, learners: Sequence[Learner], X: Any, held_out: Any) -> dict[str, str]:
     """Return what a journal must have in common with the comparison that goes on with it."""
     from .. import __version__  # slow to find out, seldom needed
@@ -294,6 +305,7 @@ def facts_of(job: Job, learners: Sequence[Learner], X: Any, held_out: Any) -> di
         "weights": digest(job.data.weights),
         "held-out data": digest(held_out),
         "learners": ", ".join(f"{learner.name} = {learner.model!r}" for learner in learners),
+        "arrays": digest([_arrays(learner) for learner in learners]),
         "grids": "; ".join(str(learner.points) for learner in learners),
         "kind of runs": job.splits.words,
         "runs": digest(orders),

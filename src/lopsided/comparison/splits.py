@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -33,14 +34,21 @@ class Splits:
     all: tuple[Split, ...]
 
 
+_NO_NUMBER = "permutations={!r} is not possible; give a whole number, or the orders"
+
+
 def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> Splits:
     """Return runs over permutations: so many of them, or these."""
+    if isinstance(permutations, bool):
+        raise ValueError(_NO_NUMBER.format(permutations))
     if isinstance(permutations, (int, np.integer)):
         if permutations < 1:
             raise ValueError(f"permutations={permutations!r} is not possible; at least 1 is needed")
         rng = np.random.default_rng(seed)
         orders: list[Any] = [rng.permutation(len(y)) for _ in range(permutations)]
     else:
+        if not isinstance(permutations, Iterable):
+            raise ValueError(_NO_NUMBER.format(permutations))
         if isinstance(permutations, np.ndarray) and permutations.ndim == 1:
             raise ValueError("permutations must be a number, or several orders: one order a row")
         orders = [as_order(order, len(y)) for order in permutations]

@@ -9,11 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from ..comparison.measures import measure
 from ..metrics import Counts
 from .content import Content, Curve, Learner, Line, Sweep, Table, clean
 
 _WORDS = {"sum": "balanced accuracy", "auc": "AUC", "f1": "F1", "mcc": "MCC"}
 
+_PASSES = {
+    "folds": " This is the pass over the training rows; the table is of the folds held out.",
+    "held out": " This is the pass over the training rows; the table is of the rows held out.",
+    "time": " The table leaves out the first third.",
+}
 _T_TEST = "t\N{NON-BREAKING HYPHEN}test"
 
 
@@ -29,6 +35,9 @@ def from_comparison(result: Any, *, title: str, unit: str) -> Content:
         fp=result.fp,
         unit=unit,
         metric=_words(result),
+        percent=_share(result.metric),
+        weight=result.alpha,
+        passes=_PASSES.get(result.about["kind"], ""),
         sweeps=_sweeps(result),
     )
 
@@ -40,7 +49,7 @@ def facts(result: Any) -> list[tuple[str, str]]:
         ("runs", clean(result.about["splits"])),
         ("selection", clean(result.selection)),
         ("class counts", balance),
-        ("seed", clean(result.about["seed"])),
+        *([("seed", clean(result.about["seed"]))] if result.about["kind"] != "time" else []),
     ]
 
 
@@ -130,7 +139,7 @@ def _figure(metric: str, mean: float, std: float) -> str:
 
 
 def _share(metric: str) -> bool:
-    return not metric.startswith("cost")
+    return measure(metric).percent
 
 
 def _chance(p: float) -> str:

@@ -70,6 +70,9 @@ class Content:
     fp: float
     unit: str = ""
     metric: str = "sum"
+    percent: bool = True
+    weight: float = 0.5  # of sensitivity in the sum
+    passes: str = ""  # what the curves are of, where the table is of something else
     sweeps: Sequence[Sweep] = ()
     facts: Sequence[tuple[str, str]] = ()
     command: str = ""

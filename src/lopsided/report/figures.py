@@ -84,17 +84,24 @@ def figures(content: Content) -> list[Figure]:
 def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[_End]]]]:
     learners = content.learners
     if any(len(x.curve.events) > 1 and not math.isnan(x.curve.sum[-1]) for x in learners):
+        even = content.weight == 0.5
+        name = "balanced accuracy" if even else "weighted sum"
+        what = (
+            "Mean of sensitivity and specificity"
+            if even
+            else f"{content.weight:g} sensitivity + {1 - content.weight:g} specificity"
+        )
         yield (
-            "Balanced accuracy over the stream",
-            "Mean of sensitivity and specificity over all events up to each point, each event "
-            "judged before it was learned.",
-            lambda axes: _lines(axes, content, "sum", "balanced accuracy", percent=True),
+            f"{name.capitalize()} over the stream",
+            f"{what} over all events up to each point, each event judged before it was learned."
+            f"{content.passes}",
+            lambda axes: _lines(axes, content, "sum", name, percent=True),
         )
     if any(len(x.curve.events) > 1 for x in learners):
         yield (
             "Cost so far",
             f"Price of all mistakes up to each point, at {money(content.fn, content.unit)} a miss "
-            f"and {money(content.fp, content.unit)} a false alarm.",
+            f"and {money(content.fp, content.unit)} a false alarm.{content.passes}",
             lambda axes: _lines(axes, content, "cost", f"cost {content.unit}".strip()),
         )
     whole = [x for x in learners if x.counts.positives and x.counts.negatives]
@@ -284,8 +291,7 @@ def _sweep(axes: Axes, sweep: Sweep, content: Content) -> list[_End]:
         axes.set_xscale("log")
     _plain(axes.xaxis)
     axes.set_xlabel(sweep.parameter)
-    top = max(abs(mean) for _, means, _ in sweep.lines.values() for mean in means)
-    (_percent if top <= 1 else _plain)(axes.yaxis)
+    (_percent if content.percent else _plain)(axes.yaxis)
     _above(axes, content.metric)
     return ends
 
