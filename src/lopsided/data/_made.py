@@ -18,7 +18,7 @@ from .block import Block
 _PIECE = 1024  # rows drawn from one generator; part of what a seed means, so never change it
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(kw_only=True)
 class Events(Block):
     """A block of a made-up stream: what a reader gives, and what only the maker knows.
 

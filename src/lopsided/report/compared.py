@@ -37,7 +37,7 @@ def from_comparison(result: Any, *, title: str, unit: str) -> Content:
         metric=_words(result),
         percent=_share(result.metric),
         weight=result.alpha,
-        passes=_PASSES.get(result.about["kind"], ""),
+        passes=_PASSES.get(result.about.get("kind", ""), ""),
         sweeps=_sweeps(result),
     )
 
