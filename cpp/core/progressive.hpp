@@ -199,7 +199,8 @@ void score_all(const Rows& rows, const Learner& learner, Prepare& prepare, Index
   for (Count i = 0; i < rows.size(); ++i) {
     const Row raw = rows.row<Row>(i, read);
     if constexpr (requires { learner.scales(); })
-      out[i] = learner.score(learner.scales() ? raw : prepare.row(raw, known, false, prepared), known);
+      out[i] = learner.scales() ? learner.score(raw, known)
+                                : learner.score(prepare.row(raw, known, false, prepared), known + prepare.offset());
     else
       out[i] = learner.score(prepare.row(raw, known, false, prepared));
     if (!std::isfinite(out[i])) refuse_score(i);

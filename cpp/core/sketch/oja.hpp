@@ -40,29 +40,12 @@ inline constexpr std::size_t max_directions = 64;
 // How many numbers a feature has in the sparse form: w and its column of Z, in whole fours.
 constexpr std::size_t padded(std::size_t m) { return (m + 1 + 3) / 4 * 4; }
 
-// A number of directions of which only the padded size is known to the compiler.
-template <std::size_t size>
-struct Padded {
-  std::size_t m;
-  constexpr operator std::size_t() const { return m; }
-};
-template <std::size_t size>
-constexpr std::size_t padded(Padded<size>) {
-  return size;
-}
-
 // Calls with the number of directions, so that loops over features unroll: the usual number is a
 // constant.
 template <class Call>
 [[gnu::always_inline]] inline auto with_size(std::size_t m, Call call) {
   if (m == 5) return call(std::integral_constant<std::size_t, 5>());
-  switch (padded(m)) {
-    case 4: return call(Padded<4>{m});
-    case 8: return call(Padded<8>{m});
-    case 12: return call(Padded<12>{m});
-    case 16: return call(Padded<16>{m});
-    default: return call(m);
-  }
+  return call(m);
 }
 
 // R^-1 for R R' = I + c a a'. With t_i = 1 + c (a_1^2 + ... + a_i^2) and s_i = sqrt(t_{i-1} / t_i),

@@ -145,10 +145,6 @@ class SparseSketch {
   // Two numbers at a time: every machine has that, and a feature's row is a few pairs.
   typedef double Pair __attribute__((vector_size(16), aligned(8), may_alias));
   static constexpr std::size_t pairs(std::size_t m) { return (m + 2) / 2; }
-  template <std::size_t size>
-  static constexpr std::size_t pairs(Padded<size>) {
-    return size / 2;
-  }
   static Pair* as_pairs(double* p) { return reinterpret_cast<Pair*>(p); }
   static const Pair* as_pairs(const double* p) { return reinterpret_cast<const Pair*>(p); }
 

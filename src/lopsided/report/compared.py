@@ -49,7 +49,7 @@ def facts(result: Any) -> list[tuple[str, str]]:
         ("runs", clean(result.about["splits"])),
         ("selection", clean(result.selection)),
         ("class counts", balance),
-        *([("seed", clean(result.about["seed"]))] if result.about["kind"] != "time" else []),
+        *([("seed", clean(result.about["seed"]))] if result.about.get("kind") != "time" else []),
     ]
 
 
