@@ -25,6 +25,8 @@ SCALINGS = ["none", "unit", "standard", "standard+unit"]
 by_scaling = pytest.mark.parametrize("scaling", SCALINGS)
 FULL_STEP = ("ROMMA", "aROMMA", "PA", "CPA")  # weights cannot change their steps
 
+PAIRS = ("OAM-seq", "OAM-gra", "OPAUC")  # a row moves them by its difference from others
+
 # Learners that take a row in before they score it: scores are those of learning only with this.
 TAKES_IN = {"transductive": True}
 # Shrinks that go on without features, and means over rounds: with this they stand still.
@@ -68,7 +70,8 @@ def met(model):
 @pytest.mark.parametrize("scaling", ["none", "unit"])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_dense_equals_sparse(name, scaling, intercept):
-    dense, sparse = (make(name, scaling, intercept=intercept) for _ in range(2))
+    params = where_known(name, {"intercept": intercept})
+    dense, sparse = (make(name, scaling, **params) for _ in range(2))
     ours = lopsided.progressive(dense, X, Y).scores
     theirs = lopsided.progressive(sparse, csr(X), Y).scores
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
@@ -99,8 +102,8 @@ def test_any_chunking_gives_the_same_bits(name, scaling, form):
 @pytest.mark.parametrize("scaling", ["auto", *SCALINGS])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_progressive_score_is_score_one_before_learn_one(name, scaling, intercept):
-    params = where_known(name, TAKES_IN)
-    whole, model = (make(name, scaling, intercept=intercept, **params) for _ in range(2))
+    params = where_known(name, {**TAKES_IN, "intercept": intercept})
+    whole, model = (make(name, scaling, **params) for _ in range(2))
     want = lopsided.progressive(whole, X, Y, resume=True).scores
     model.learn_one(X[0], Y[0])
     scores = [want[0]]
@@ -153,7 +156,7 @@ def test_copy_is_equal_and_independent(name, duplicate):
 
 @each
 def test_clone_has_the_parameters_and_nothing_learned(name):
-    model = learned(name, intercept=True)
+    model = learned(name, **where_known(name, {"intercept": True}))
     other = clone(model)
     assert type(other) is type(model)
     assert parameters(other) == parameters(model)
@@ -232,7 +235,9 @@ def test_string_is_the_feature_name_equals_value(name, hash_bits):
 @each
 @pytest.mark.parametrize("scaling", ["none", "unit"])
 def test_zero_row_moves_nothing(name, scaling):
-    model = learned(name, scaling, intercept=False, **where_known(name, STILL))
+    if name in PAIRS:
+        pytest.skip("the difference from other rows is not zero")
+    model = learned(name, scaling, **where_known(name, {**STILL, "intercept": False}))
     before = numbers(model)
     assert model.decision_function(np.zeros((1, 7))).tolist() == [0.0]
     for y in (-1, 1):
@@ -383,12 +388,9 @@ def test_parameter_changed_in_mid_stream_takes_effect(name):
 def test_structure_cannot_change_in_mid_stream(name):
     model, steady = (make(name).partial_fit(X[:20], Y[:20]) for _ in range(2))
     known = parameters(model)
-    changes = {
-        "scaling": "none",
-        "intercept": not known["intercept"],
-        "positive": -1,
-        "hash_bits": 8,
-    }
+    changes = {"scaling": "none", "positive": -1, "hash_bits": 8}
+    if "intercept" in known:
+        changes["intercept"] = not known["intercept"]
     if "covariance" in known:
         changes["covariance"] = "diagonal" if known["covariance"] == "full" else "full"
     for parameter, value in changes.items():

@@ -196,7 +196,6 @@ class ModelOf final : public Model {
     prepare_.grow(features);
     if constexpr (requires { learner_.grow(size); }) {
       learner_.grow(size);
-      bytes_ = learner_.bytes();
       return;
     }
     bytes_ = 0;
@@ -209,7 +208,9 @@ class ModelOf final : public Model {
   }
 
   bool cheap_copy(const Rows& rows, Count visits) const {
-    const std::size_t size = bytes_ + asker_.pending.bytes();
+    std::size_t size = asker_.pending.bytes();
+    if constexpr (requires { learner_.bytes(); }) size += learner_.bytes();  // which may keep rows
+    else size += bytes_;
     return rows.bytes() > size || (visits > 1 && size < small);
   }
   template <class Do>

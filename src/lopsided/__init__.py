@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from ._estimate import Estimate as Estimate
     from .active import Active as Active
     from .active import Decision as Decision
+    from .auc import OAM as OAM
+    from .auc import OPAUC as OPAUC
     from .budget import Budget as Budget
     from .catalog import learners as learners
     from .catalog import make as make
@@ -42,6 +44,7 @@ _HOME = {
         ["SSOL", "AdaFOBOS", "AdaRDA", "DualAveraging", "SparseVector", "TruncatedGradient"],
         "sparse",
     ),
+    **dict.fromkeys(["OAM", "OPAUC"], "auc"),
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),

@@ -12,6 +12,7 @@ from .base import OnlineClassifier
 
 _TENS = tuple(10.0**k for k in range(-5, 6))
 _TWOS = tuple(2.0**k for k in range(-5, 6))
+_WIDE = tuple(2.0**k for k in range(-10, 11))
 _SPARSE = {"learning_rate": tuple(2.0**k for k in range(-1, 10))}
 
 
@@ -280,6 +281,28 @@ CATALOG: tuple[Entry, ...] = (
             algorithms,
             strict=True,
         )
+    ),
+    *(
+        Entry(
+            f"OAM-{variant}",
+            "auc:OAM",
+            {"variant": variant},
+            f"ranks: maximises the AUC against a sample of the other class, {what}",
+            "Zhao et al. 2011 (Online AUC Maximization)",
+            {"C": _WIDE},
+        )
+        for variant, what in (("seq", "pair after pair"), ("gra", "all pairs at once"))
+    ),
+    Entry(
+        "OPAUC",
+        "auc:OPAUC",
+        {},
+        "ranks: maximises the AUC with mean and covariance of the other class",
+        "Gao et al. 2013 (One-Pass AUC Optimization)",
+        {
+            "learning_rate": tuple(2.0**k for k in range(-12, 11)),
+            "regularization": tuple(2.0**k for k in range(-10, 3)),
+        },
     ),
     Entry(
         "PAA",
