@@ -85,6 +85,16 @@ def integer(default: int | None, low: int, high: int, *, optional: bool = False)
     return _parameter(default, wanted, check)
 
 
+def sizes(default: int) -> Any:
+    """Return a parameter that is a size, or a pair of sizes for the negative and positive class."""
+    one = integer(default, 1, 10**6).metadata["check"]
+    return _parameter(
+        default,
+        "a whole number from 1 to 1000000, or a pair of them",
+        lambda v: all(map(one, v)) and len(v) == 2 if isinstance(v, (tuple, list)) else one(v),
+    )
+
+
 def choice(default: str, *choices: str) -> Any:
     """Return a parameter that must be one of some words."""
     return _parameter(

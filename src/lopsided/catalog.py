@@ -12,6 +12,7 @@ from .base import OnlineClassifier
 
 _TENS = tuple(10.0**k for k in range(-5, 6))
 _TWOS = tuple(2.0**k for k in range(-5, 6))
+_WIDE_TWOS = tuple(2.0**k for k in range(-10, 11))
 _SPARSE = {"learning_rate": tuple(2.0**k for k in range(-1, 10))}
 
 
@@ -66,6 +67,7 @@ _ROMMA = "Li & Long 1999"
 _AROW = "Crammer, Kulesza & Dredze 2009"
 _ADAGRAD = "Duchi, Hazan & Singer 2011"
 _OA3 = "Zhang et al. 2019 (Online Adaptive Asymmetric Active Learning)"
+_KOIL = "Hu et al. 2015 (Kernelized Online Imbalanced Learning with Fixed Budgets), algorithm 1"
 _SOL = "Wang et al. 2016 (A Framework of Sparse Online Learning), algorithm"
 
 # Those that ask where a learner with a covariance is unsure.
@@ -279,6 +281,23 @@ CATALOG: tuple[Entry, ...] = (
             ),
             algorithms,
             strict=True,
+        )
+    ),
+    *(
+        Entry(
+            f"KOIL-{name}",
+            "kernel:KOIL",
+            {"policy": policy},
+            f"nonlinear ranking on a budget: {what}",
+            _KOIL,
+            {"C": _WIDE_TWOS, "gamma": _WIDE_TWOS},
+        )
+        for name, policy, what in (
+            ("RS", "rs", "a random sample of each class is kept"),
+            ("RS++", "rs++", "a random sample is kept, the weight of the rest goes to it"),
+            ("FIFO", "fifo", "the newest of each class are kept"),
+            ("FIFO++", "fifo++", "the newest are kept, the weight of the rest goes to them"),
+            ("inf", "infinite", "all are kept, for comparison"),
         )
     ),
     Entry(

@@ -238,7 +238,7 @@ def _check_sizes(features: Any, arrays: dict[str, NDArray[Any]], names: list[str
         raise ValueError(f"{len(names)} names for {features} features")
     backed = False
     for name, array in arrays.items():
-        if name.startswith("pending."):  # checked by the core
+        if name.startswith(("pending.", "kept.")):  # checked by the core
             continue
         table = array.dtype == np.uint32 and array.ndim == 1  # features that have numbers
         if not (table or array.dtype == np.float64) or len(array) > features + 1:
