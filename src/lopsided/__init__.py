@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .comparison import compare as compare
     from .evaluation import Progress as Progress
     from .evaluation import progressive as progressive
+    from .kernel import KOIL as KOIL
     from .linear import ACOG as ACOG
     from .linear import AROW as AROW
     from .linear import COG as COG
@@ -51,6 +52,7 @@ _HOME = {
     **dict.fromkeys(["Active", "Decision"], "active"),
     "Estimate": "_estimate",
     "Budget": "budget",
+    "KOIL": "kernel",
     "load": "persist",
     "Recommended": "recommended",
     "sparsity_sweep": "sweeps",

@@ -256,7 +256,7 @@ class KOIL(Kernel):
         buffer_size=100,
         n_neighbors=None,
         neighbors="paper",
-        scale_C=False,  # noqa: N803
+        scale_C=False,
         seed=0,
         **kernel,
     ):

@@ -24,5 +24,6 @@ std::span<const Kind> second_order_kinds();
 std::span<const Kind> sketched_kinds();
 std::span<const Kind> sparse_kinds();
 std::span<const Kind> auc_kinds();
+std::span<const Kind> kernel_kinds();
 
 }  // namespace lopsided
