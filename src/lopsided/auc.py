@@ -10,24 +10,21 @@ import dataclasses
 from typing import Any, ClassVar
 
 from ._parameters import choice, integer, positive, sizes
-from .base import OnlineClassifier
+from .base import LinearClassifier, OnlineClassifier
 
 _learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 
 
 @_learner
-class RankingClassifier(OnlineClassifier):
-    """An online classifier that learns from pairs of a positive and a negative event.
+class RankingClassifier(LinearClassifier):
+    """A linear classifier that learns from pairs of a positive and a negative event."""
 
-    Parameters
-    ----------
-    scaling, positive, hash_bits
-        As for `OnlineClassifier`.
-    """
+    intercept: ClassVar[bool] = False  # type: ignore[misc]  # no parameter: it cancels in a pair
 
-    intercept: ClassVar[bool] = False  # type: ignore[misc]  # it would cancel in every pair
+    _fixed = OnlineClassifier._fixed
 
-    _fixed: ClassVar[tuple[str, ...]] = ("scaling", "positive", "hash_bits")
+    def _constants(self) -> int:
+        return 0
 
 
 @_learner

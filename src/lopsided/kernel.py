@@ -164,8 +164,8 @@ class KOIL(KernelClassifier):
     Parameters
     ----------
     policy : {"rs++", "rs", "fifo++", "fifo", "infinite"}
-        What a full list does: "rs" keeps a uniform sample of all rows, "fifo" the newest, "infinite"
-        never is full. With "++" the weight of the row dropped goes to the nearest of its class.
+        What a full list does: "rs" keeps a uniform sample of all rows, "fifo" the newest;
+        "infinite" is never full. With "++" the weight of the row dropped goes to the nearest of its class.
     loss : {"hinge", "squared"}
         Of a pair of rows.
     C : float
@@ -209,7 +209,7 @@ class KOIL(KernelClassifier):
     buffer_size: Any = sizes(100)
     n_neighbors: int | None = integer(None, 1, 10**6, optional=True)
     neighbors: str = choice("paper", "paper", "code")
-    scale_C: bool = switch(False)
+    scale_C: bool = switch(False)  # noqa: N815
     fit_threshold: bool = switch(False)
     seed: int = integer(0, 0, 2**32 - 1)
 

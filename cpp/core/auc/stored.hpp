@@ -68,8 +68,10 @@ class Reservoir {
   void state(auto&& visit, const char* seen, const char* rows, std::size_t columns) {
     visit(seen, seen_);
     Series all;
-    for (const StoredRow& row : rows_) write(row, all.values);
+    if (!visit.restores())
+      for (const StoredRow& row : rows_) write(row, all.values);
     visit(rows, all);
+    if (!visit.restores()) return;
     rows_.clear();
     bytes_ = 0;
     for (auto at = all.values.cbegin(); at != all.values.cend(); bytes_ += rows_.back().bytes())
