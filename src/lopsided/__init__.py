@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from .evaluation import Progress as Progress
     from .evaluation import progressive as progressive
     from .kernel import KOIL as KOIL
+    from .kernel import NORMA as NORMA
+    from .kernel import RBP as RBP
+    from .kernel import Forgetron as Forgetron
+    from .kernel import KernelPerceptron as KernelPerceptron
+    from .kernel import Projectron as Projectron
     from .linear import ACOG as ACOG
     from .linear import AROW as AROW
     from .linear import COG as COG
@@ -46,13 +51,15 @@ _HOME = {
         "sparse",
     ),
     **dict.fromkeys(["OAM", "OPAUC"], "auc"),
+    **dict.fromkeys(
+        ["KOIL", "NORMA", "RBP", "Forgetron", "KernelPerceptron", "Projectron"], "kernel"
+    ),
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),
     **dict.fromkeys(["Active", "Decision"], "active"),
     "Estimate": "_estimate",
     "Budget": "budget",
-    "KOIL": "kernel",
     "load": "persist",
     "Recommended": "recommended",
     "sparsity_sweep": "sweeps",

@@ -323,6 +323,49 @@ CATALOG: tuple[Entry, ...] = (
         )
     ),
     Entry(
+        "KernelPerceptron",
+        "kernel:KernelPerceptron",
+        {},
+        "nonlinear baseline: every mistake is kept",
+        "Freund & Schapire 1999",
+        {"gamma": _WIDE_TWOS},
+    ),
+    Entry(
+        "NORMA",
+        "kernel:NORMA",
+        {},
+        "nonlinear baseline: gradient steps, weights that fade",
+        "Kivinen, Smola & Williamson 2004",
+        {"nu": tuple(2.0**k for k in range(-10, 1)), "gamma": _WIDE_TWOS},
+    ),
+    Entry(
+        "RBP",
+        "kernel:RBP",
+        {},
+        "nonlinear baseline on a budget: a random row makes room",
+        "Cavallanti, Cesa-Bianchi & Gentile 2007",
+        {"gamma": _WIDE_TWOS},
+    ),
+    Entry(
+        "Forgetron",
+        "kernel:Forgetron",
+        {},
+        "nonlinear baseline on a budget: the oldest row fades and goes",
+        "Dekel, Shalev-Shwartz & Singer 2008",
+        {"gamma": _WIDE_TWOS},
+    ),
+    *(
+        Entry(
+            f"Projectron{plus}",
+            "kernel:Projectron",
+            {"plus_plus": True} if plus else {},
+            f"nonlinear baseline: what the kept rows nearly span is not kept{also}",
+            "Orabona, Keshet & Caputo 2009",
+            {"tolerance": _WIDE_TWOS, "gamma": _WIDE_TWOS},
+        )
+        for plus, also in (("", ""), ("++", "; steps on small margins too"))
+    ),
+    Entry(
         "PAA",
         "active:Active",
         {"learner": "PA-I"},

@@ -267,6 +267,8 @@ class Job:
         if self._page:
             notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
             notes += [f"left out: {text}" for text in self._left_out()]
+            if self.run.auc.value == self.run.auc.value:
+                notes.append(f"AUC {self.run.auc.value:.2%} over the whole run")
             self._page.write(self.name, self.model, self.data, self.run.counts, self.cost, notes)
         if self.saved and not interrupted and os.path.exists(self._mark):
             os.unlink(self._mark)
