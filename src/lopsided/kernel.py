@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,41 @@ _TAKES: dict[str, dict[str, Any]] = {
 }
 
 
+_KERNEL_PARAMETERS = ("gamma", "degree", "coef0")
+
+
 def _is_gamma(value: Any) -> bool:
-    return value is None or value == "median" or (is_number(value) and value > 0)
+    if isinstance(value, str):
+        return value == "median"
+    return value is None or (is_number(value) and value > 0)
+
+
+def _is_degree(value: Any) -> bool:
+    return value is None or (is_number(value) and value == int(value) and 1 <= value <= 64)
+
+
+def _is_coef0(value: Any) -> bool:
+    return value is None or (is_number(value) and value >= 0)
+
+
+_CHECKS: dict[Any, Callable[[Any], bool]] = {
+    "kernel": lambda v: v in _KERNELS,
+    "gamma": _is_gamma,
+    "degree": _is_degree,
+    "coef0": _is_coef0,
+}
+
+
+def _is_kernel(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        name in _CHECKS and _CHECKS[name](v) for name, v in value.items()
+    )
+
+
+def _is_kernels(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, (list, tuple)) and len(value) > 0 and all(map(_is_kernel, value))
 
 
 def kernel_options(kernel: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,15 +107,11 @@ class KernelClassifier(OnlineClassifier):
 
     kernel: str = choice("gaussian", *_KERNELS)
     gamma: Any = _parameter(None, "a positive number, 'median' or None", _is_gamma)
-    degree: int | None = integer(None, 1, 64, optional=True)
-    coef0: float | None = _parameter(
-        None,
-        "a number of at least 0, or None",
-        lambda v: v is None or (is_number(v) and v >= 0),
-    )
+    degree: int | None = _parameter(None, "a whole number from 1 to 64 or None", _is_degree)
+    coef0: float | None = _parameter(None, "a number of at least 0 or None", _is_coef0)
 
     _fixed = (*OnlineClassifier._fixed, "kernel", "gamma", "degree", "coef0")
-    _lists = ("kept",)  # the names of the lists of rows in the core
+    _lists: ClassVar[tuple[str, ...]] = ("kept",)  # the names of the lists of rows in the core
 
     @property
     def support_vectors_(self) -> Any:
@@ -130,11 +159,14 @@ class KernelClassifier(OnlineClassifier):
         self._kernel_options()
 
     def _kernel_options(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in ("gamma", "degree", "coef0")}
+        given = {name: getattr(self, name) for name in _KERNEL_PARAMETERS}
         return kernel_options(self.kernel, given)
 
     def _own_options(self) -> dict[str, Any]:
-        return {**super()._own_options(), **self._kernel_options()}
+        own = super()._own_options()
+        for name in ("kernel", *_KERNEL_PARAMETERS):
+            own.pop(name, None)
+        return {**own, **self._kernel_options()}
 
 
 def _rows(state: Mapping[str, Any], name: str, features: int) -> tuple[Any, NDArray[np.float64]]:
@@ -152,6 +184,31 @@ def _rows(state: Mapping[str, Any], name: str, features: int) -> tuple[Any, NDAr
     return csr_matrix((values, indices, np.r_[0, ends]), shape=(slots, features))[order], weights
 
 
+@dataclasses.dataclass(frozen=True)
+class KernelMember:
+    """One of several kernels of a model.
+
+    Attributes
+    ----------
+    kernel : str
+        Its name.
+    gamma : float
+        Its gamma.
+    weight : float
+        Of its vote; all sum to 1.
+    loss : float
+        The share of pairs it has ranked wrongly so far.
+    n_support : (int, int)
+        How many negative and positive rows it keeps.
+    """
+
+    kernel: str
+    gamma: float
+    weight: float
+    loss: float
+    n_support: tuple[int, ...]
+
+
 @_learner
 class KOIL(KernelClassifier):
     """Kernelized online imbalanced learning: nonlinear ranking of the classes on a fixed budget.
@@ -166,7 +223,8 @@ class KOIL(KernelClassifier):
     ----------
     policy : {"rs++", "rs", "fifo++", "fifo", "infinite"}
         What a full list does: "rs" keeps a uniform sample of all rows, "fifo" the newest;
-        "infinite" is never full. With "++" the weight of the row dropped goes to the nearest of its class.
+        "infinite" is never full. With "++" the weight of the row dropped goes to the nearest of its
+        class.
     loss : {"hinge", "squared"}
         Of a pair of rows.
     C : float
@@ -185,6 +243,12 @@ class KOIL(KernelClassifier):
     fit_threshold : bool
         Subtract from the scores a threshold between the rows of the lists: half-way between the
         classes if they are apart, otherwise the best of 500 steps.
+    kernels : list of dicts, optional
+        Several kernels at once, each like {"kernel": "gaussian", "gamma": 0.5}, instead of `kernel`
+        and its parameters. Each has its own lists. The score is a mean of votes: where an event
+        stands among the last 100 of either class by one kernel, from -1 (below all) to 1 (above
+        all). A vote weighs exp(-eta L), where L is the sum over events of the share of the last 100
+        of the other class that the kernel ranked wrongly, eta = sqrt(8 ln(kernels) / events).
     seed : int
         Of the random numbers of "rs" and "rs++".
 
@@ -212,10 +276,11 @@ class KOIL(KernelClassifier):
     neighbors: str = choice("paper", "paper", "code")
     scale_C: bool = switch(False)  # noqa: N815
     fit_threshold: bool = switch(False)
+    kernels: Any = _parameter(None, "a list of dicts or None", _is_kernels)
     seed: int = integer(0, 0, 2**32 - 1)
 
     _core_name = "koil"
-    _fixed = (*KernelClassifier._fixed, "policy", "buffer_size", "seed")
+    _fixed = (*KernelClassifier._fixed, "policy", "buffer_size", "kernels", "seed")
     _lists = ("negative", "positive")
 
     @property
@@ -224,8 +289,50 @@ class KOIL(KernelClassifier):
         negative, positive = (len(weights) for _, weights in self._kept("n_support_"))
         return negative, positive
 
+    @property
+    def members_(self) -> list[KernelMember]:
+        """The kernels of `kernels` with their weights in the vote."""
+        state = self._attribute("members_").state()
+        if self.kernels is None:
+            raise AttributeError("members_: there is one kernel only")
+        losses = np.array(state["hedge.losses"])
+        rate = math.sqrt(8 * math.log(len(losses)) / max(state["hedge.rounds"], 1e-300))
+        votes = np.exp(-rate * (losses - losses.min()))
+        return [
+            KernelMember(
+                kernel=one.get("kernel", "gaussian"),
+                gamma=float(state[f"kernel.gamma.{k}"]),
+                weight=float(votes[k] / votes.sum()),
+                loss=float(losses[k] / max(state["hedge.rounds"], 1e-300)),
+                n_support=tuple(int(state[f"{name}.size.{k}"]) for name in self._lists),
+            )
+            for k, one in enumerate(self.kernels)
+        ]
+
+    def _kept(self, name: str) -> list[tuple[Any, NDArray[np.float64]]]:
+        if self.kernels is not None:
+            raise AttributeError(f"{name}: with kernels= there is more than one list, see members_")
+        return super()._kept(name)
+
     def _scale(self, state: Mapping[str, Any]) -> float:
         return float(state["koil.scale"])
+
+    def _kind(self) -> str:
+        return self._core_name if self.kernels is None else f"{self._core_name}-mixture"
+
+    def _kernel_options(self) -> dict[str, Any]:
+        if self.kernels is None:
+            return super()._kernel_options()
+        for name, usual in (("kernel", "gaussian"), *dict.fromkeys(_KERNEL_PARAMETERS).items()):
+            if getattr(self, name) != usual:
+                raise ValueError(f"{name} has no effect with kernels=: it belongs into the dicts")
+        fours = []
+        for one in self.kernels:
+            given = dict(one)
+            options = kernel_options(given.pop("kernel", "gaussian"), given)
+            form = float(_KERNELS.index(options["kernel"]))
+            fours += [form, *(options.get(k, 1.0) for k in _KERNEL_PARAMETERS)]
+        return {"kernels": fours}
 
     def _check(self) -> None:
         super()._check()

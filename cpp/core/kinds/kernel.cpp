@@ -1,10 +1,5 @@
-#include "../kernel/forgetron.hpp"
 #include "../kernel/koil.hpp"
-#include "../kernel/learner.hpp"
-#include "../kernel/norma.hpp"
-#include "../kernel/perceptron.hpp"
-#include "../kernel/projectron.hpp"
-#include "../kernel/rbp.hpp"
+#include "../kernel/mixture.hpp"
 #include "kind.hpp"
 
 namespace lopsided {
@@ -12,11 +7,7 @@ namespace lopsided {
 std::span<const Kind> kernel_kinds() {
   static constexpr Kind kinds[] = {
       {"koil", make<KernelLearner<Koil>>},
-      {"kernel-perceptron", make<KernelLearner<KernelPerceptron>>},
-      {"norma", make<KernelLearner<Norma>>},
-      {"rbp", make<KernelLearner<Rbp>>},
-      {"forgetron", make<KernelLearner<Forgetron>>},
-      {"projectron", make<KernelLearner<Projectron>>},
+      {"koil-mixture", make<KernelMixture<Koil>>},
   };
   return kinds;
 }

@@ -25,5 +25,6 @@ std::span<const Kind> sketched_kinds();
 std::span<const Kind> sparse_kinds();
 std::span<const Kind> auc_kinds();
 std::span<const Kind> kernel_kinds();
+std::span<const Kind> kernel_baseline_kinds();
 
 }  // namespace lopsided
