@@ -35,6 +35,8 @@ def same(a: Any, b: Any) -> bool:
     """Say whether two values of a parameter are equal; they may be arrays."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
+    if isinstance(a, tuple) or isinstance(b, tuple):  # a file gives lists
+        a, b = (list(v) if isinstance(v, tuple) else v for v in (a, b))
     return a is b or bool(a == b)
 
 

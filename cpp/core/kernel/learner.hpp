@@ -39,6 +39,11 @@ class KernelLearner {
     return settled() ? rule.learn(met_.values, t) : learn_anew(t);
   }
 
+  void set_kernel(kernel::Form form, double gamma, double degree, double coef0) {
+    rule.kernel = {form, gamma > 0 ? gamma : 1, degree, coef0};
+    gamma_ = gamma;
+  }
+
   void reserve(std::size_t) {}
   void grow(std::size_t features) {
     features_ = features;

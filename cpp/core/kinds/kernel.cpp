@@ -1,5 +1,5 @@
 #include "../kernel/koil.hpp"
-#include "../kernel/learner.hpp"
+#include "../kernel/mixture.hpp"
 #include "kind.hpp"
 
 namespace lopsided {
@@ -7,6 +7,7 @@ namespace lopsided {
 std::span<const Kind> kernel_kinds() {
   static constexpr Kind kinds[] = {
       {"koil", make<KernelLearner<Koil>>},
+      {"koil-mixture", make<KernelMixture<Koil>>},
   };
   return kinds;
 }
