@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from ._estimate import Estimate as Estimate
     from .active import Active as Active
     from .active import Decision as Decision
+    from .auc import OAM as OAM
+    from .auc import OPAUC as OPAUC
     from .budget import Budget as Budget
     from .catalog import learners as learners
     from .catalog import make as make
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
     from .evaluation import Progress as Progress
     from .evaluation import progressive as progressive
     from .kernel import KOIL as KOIL
+    from .kernel import NORMA as NORMA
+    from .kernel import RBP as RBP
+    from .kernel import Forgetron as Forgetron
+    from .kernel import KernelPerceptron as KernelPerceptron
+    from .kernel import Projectron as Projectron
     from .linear import ACOG as ACOG
     from .linear import AROW as AROW
     from .linear import COG as COG
@@ -43,13 +50,16 @@ _HOME = {
         ["SSOL", "AdaFOBOS", "AdaRDA", "DualAveraging", "SparseVector", "TruncatedGradient"],
         "sparse",
     ),
+    **dict.fromkeys(["OAM", "OPAUC"], "auc"),
+    **dict.fromkeys(
+        ["KOIL", "NORMA", "RBP", "Forgetron", "KernelPerceptron", "Projectron"], "kernel"
+    ),
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),
     **dict.fromkeys(["Active", "Decision"], "active"),
     "Estimate": "_estimate",
     "Budget": "budget",
-    "KOIL": "kernel",
     "load": "persist",
     "Recommended": "recommended",
     "sparsity_sweep": "sweeps",

@@ -285,6 +285,28 @@ CATALOG: tuple[Entry, ...] = (
     ),
     *(
         Entry(
+            f"OAM-{variant}",
+            "auc:OAM",
+            {"variant": variant},
+            f"ranks: maximises the AUC against a sample of the other class, {what}",
+            "Zhao et al. 2011 (Online AUC Maximization)",
+            {"C": _WIDE_TWOS},
+        )
+        for variant, what in (("seq", "pair after pair"), ("gra", "all pairs at once"))
+    ),
+    Entry(
+        "OPAUC",
+        "auc:OPAUC",
+        {},
+        "ranks: maximises the AUC with mean and covariance of the other class",
+        "Gao et al. 2013 (One-Pass AUC Optimization)",
+        {
+            "learning_rate": tuple(2.0**k for k in range(-12, 11)),
+            "regularization": tuple(2.0**k for k in range(-10, 3)),
+        },
+    ),
+    *(
+        Entry(
             f"KOIL-{name}",
             "kernel:KOIL",
             {"policy": policy},
@@ -299,6 +321,49 @@ CATALOG: tuple[Entry, ...] = (
             ("FIFO++", "fifo++", "the newest are kept, the weight of the rest goes to them"),
             ("inf", "infinite", "all are kept, for comparison"),
         )
+    ),
+    Entry(
+        "KernelPerceptron",
+        "kernel:KernelPerceptron",
+        {},
+        "nonlinear baseline: every mistake is kept",
+        "Freund & Schapire 1999",
+        {"gamma": _WIDE_TWOS},
+    ),
+    Entry(
+        "NORMA",
+        "kernel:NORMA",
+        {},
+        "nonlinear baseline: gradient steps, weights that fade",
+        "Kivinen, Smola & Williamson 2004",
+        {"nu": tuple(2.0**k for k in range(-10, 1)), "gamma": _WIDE_TWOS},
+    ),
+    Entry(
+        "RBP",
+        "kernel:RBP",
+        {},
+        "nonlinear baseline on a budget: a random row makes room",
+        "Cavallanti, Cesa-Bianchi & Gentile 2007",
+        {"gamma": _WIDE_TWOS},
+    ),
+    Entry(
+        "Forgetron",
+        "kernel:Forgetron",
+        {},
+        "nonlinear baseline on a budget: the oldest row fades and goes",
+        "Dekel, Shalev-Shwartz & Singer 2008",
+        {"gamma": _WIDE_TWOS},
+    ),
+    *(
+        Entry(
+            f"Projectron{plus}",
+            "kernel:Projectron",
+            {"plus_plus": True} if plus else {},
+            f"nonlinear baseline: what the kept rows nearly span is not kept{also}",
+            "Orabona, Keshet & Caputo 2009",
+            {"tolerance": _WIDE_TWOS, "gamma": _WIDE_TWOS},
+        )
+        for plus, also in (("", ""), ("++", "; steps on small margins too"))
     ),
     Entry(
         "PAA",

@@ -16,6 +16,7 @@ from ._parameters import (
     fraction,
     integer,
     is_number,
+    number,
     positive,
     sizes,
     switch,
@@ -357,3 +358,198 @@ class KOIL(KernelClassifier):
             "violators_first": self.neighbors == "code",
             "seed": float(self.seed),
         }
+
+
+@_learner
+class KernelPerceptron(KernelClassifier):
+    """Kernel perceptron: every row that it gets wrong is kept, for good.
+
+    Event weights multiply the weight of a row.
+
+    References
+    ----------
+    Freund & Schapire, "Large margin classification using the perceptron algorithm" (1999).
+
+    Examples
+    --------
+    >>> from lopsided import KernelPerceptron
+    >>> X, y = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]] * 2, [1, 0, 1, 0] * 2
+    >>> model = KernelPerceptron(scaling="none", gamma=1).fit(X, y)
+    >>> model.predict(X[:4]).tolist(), model.n_support_
+    ([1, 0, 1, 0], 4)
+    """
+
+    _core_name = "kernel-perceptron"
+
+
+@_learner
+class NORMA(KernelClassifier):
+    """NORMA: gradient steps on a hinge loss in the space of the kernel, with weights that fade.
+
+    Event weights multiply the weight of a row.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Size of the step.
+    regularization : float
+        In every round weights shrink by 1 - learning_rate * regularization.
+    nu : float, optional
+        Let the margin move so that about this share of the rows falls below it; from above 0 to 1.
+        Default: the margin is 1.
+    bias : bool
+        Learn a constant as well, `intercept_`.
+    truncation : int, optional
+        Drop rows that are so many rounds old.
+
+    References
+    ----------
+    Kivinen, Smola & Williamson, "Online learning with kernels" (2004).
+
+    Examples
+    --------
+    >>> from lopsided import NORMA
+    >>> X, y = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]] * 2, [1, 0, 1, 0] * 2
+    >>> model = NORMA(scaling="none", gamma=1, truncation=3).fit(X, y)
+    >>> model.n_support_
+    3
+    """
+
+    learning_rate: float = positive(0.01)
+    regularization: float = number(0.01, low=0)
+    nu: float | None = _parameter(
+        None,
+        "a number above 0 and up to 1, or None",
+        lambda v: v is None or (is_number(v) and 0 < v <= 1),
+    )
+    bias: bool = switch(False)
+    truncation: int | None = integer(None, 1, 10**9, optional=True)
+
+    _core_name = "norma"
+    _fixed = (*KernelClassifier._fixed, "nu", "bias", "truncation")
+
+    @property
+    def intercept_(self) -> float:
+        """The constant, 0 without bias."""
+        return float(self._attribute("intercept_").state()["bias"])
+
+    def _scale(self, state: Mapping[str, Any]) -> float:
+        return float(state["norma.scale"])
+
+    def _check(self) -> None:
+        super()._check()
+        if self.learning_rate * self.regularization >= 1:
+            raise ValueError("learning_rate * regularization must be below 1: weights shrink by it")
+
+
+@_learner
+class RBP(KernelClassifier):
+    """Randomized budget perceptron: a random row makes room for one that it gets wrong.
+
+    Event weights multiply the weight of a row.
+
+    Parameters
+    ----------
+    buffer_size : int
+        How many rows it keeps.
+    seed : int
+        Of the random numbers.
+
+    References
+    ----------
+    Cavallanti, Cesa-Bianchi & Gentile, "Tracking the best hyperplane with a simple budget
+    perceptron" (2007).
+
+    Examples
+    --------
+    >>> from lopsided import RBP
+    >>> X, y = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]] * 2, [1, 0, 1, 0] * 2
+    >>> RBP(scaling="none", gamma=1, buffer_size=3).fit(X, y).n_support_
+    3
+    """
+
+    buffer_size: int = integer(200, 1, 10**6)
+    seed: int = integer(0, 0, 2**32 - 1)
+
+    _core_name = "rbp"
+    _fixed = (*KernelClassifier._fixed, "buffer_size", "seed")
+
+
+@_learner
+class Forgetron(KernelClassifier):
+    """Forgetron: all weights shrink until the oldest row can be forgotten at little cost.
+
+    It needs a kernel of at most 1, "gaussian" or "laplacian".
+
+    Parameters
+    ----------
+    buffer_size : int
+        How many rows it keeps.
+
+    References
+    ----------
+    Dekel, Shalev-Shwartz & Singer, "The Forgetron: a kernel-based perceptron on a budget" (2008),
+    the self-tuned form.
+
+    Examples
+    --------
+    >>> from lopsided import Forgetron
+    >>> X, y = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]] * 2, [1, 0, 1, 0] * 2
+    >>> Forgetron(scaling="none", gamma=1, buffer_size=3).fit(X, y).n_support_
+    3
+    """
+
+    buffer_size: int = integer(200, 1, 10**6)
+
+    _core_name = "forgetron"
+    _fixed = (*KernelClassifier._fixed, "buffer_size")
+
+    def _weights_matter(self) -> bool:
+        return False
+
+    def _check(self) -> None:
+        super()._check()
+        if self.kernel not in ("gaussian", "laplacian"):
+            raise ValueError(
+                f"kernel={self.kernel!r} is not possible: the Forgetron needs k(x, x) <= 1, as of "
+                "'gaussian' and 'laplacian'"
+            )
+
+
+@_learner
+class Projectron(KernelClassifier):
+    """Projectron: a row that the kept ones nearly span changes their weights instead of being kept.
+
+    How many rows are kept follows from `tolerance`; time and memory of a step grow with the square
+    of it. Event weights multiply the step, except for Projectron++, which takes none.
+
+    Parameters
+    ----------
+    tolerance : float
+        Rows as close as this to the span of those kept are not kept.
+    plus_plus : bool
+        Projectron++: also step on right answers with a margin below 1.
+    threshold : {"norm", "squared"}
+        Whether `tolerance` is held against the distance or its square.
+
+    References
+    ----------
+    Orabona, Keshet & Caputo, "Bounded kernel-based online learning" (2009).
+
+    Examples
+    --------
+    >>> from lopsided import Projectron
+    >>> X, y = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]] * 2, [1, 0, 1, 0] * 2
+    >>> model = Projectron(scaling="none", kernel="polynomial", degree=2, coef0=0).fit(X, y)
+    >>> model.predict(X[:4]).tolist(), model.n_support_
+    ([1, 0, 1, 0], 2)
+    """
+
+    tolerance: float = positive(0.1)
+    plus_plus: bool = switch(False)
+    threshold: str = choice("norm", "norm", "squared")
+
+    _core_name = "projectron"
+
+    def _weights_matter(self) -> bool:
+        return not self.plus_plus

@@ -38,6 +38,7 @@ class OAM(Linear):
         self.buffers = {-1: [], 1: []}
         self.n = {-1: 0, 1: 0}
         self.draws = uniforms(self.seed)
+        self.decided = []
 
     def learn(self, x, y, score, rho, weight, t):
         y = int(y)
@@ -48,6 +49,7 @@ class OAM(Linear):
         if self.variant == "seq":
             return self.one_by_one(differences, y, cap)
         inside = [z for z in differences if y * np.dot(self.w, z) <= 1]
+        self.decided.append(len(inside))
         self.w = self.w + cap * y * sum(inside, np.zeros(len(x)))
         return len(inside) > 0
 

@@ -27,6 +27,19 @@ def kernel(kind, gamma, degree=3, coef0=1.0):
     }[kind]
 
 
+def remembered(function):
+    """The function of two rows, computed once for each pair."""
+    known = {}
+
+    def found(x, z):
+        pair = x.tobytes(), z.tobytes()
+        if pair not in known:
+            known[pair] = function(x, z)
+        return known[pair]
+
+    return found
+
+
 class Kept:
     """A row with its weight; `born` is the round in which it came."""
 
@@ -44,7 +57,7 @@ class Kernel:
         self.d = d
         self.support = []
         self.decided = []
-        self.k = kernel(self.kind, self.gamma, self.degree, self.coef0)
+        self.k = remembered(kernel(self.kind, self.gamma, self.degree, self.coef0))
 
     def absorb(self, x):
         pass
@@ -256,7 +269,7 @@ class KOIL(Kernel):
         buffer_size=100,
         n_neighbors=None,
         neighbors="paper",
-        scale_C=False,  # noqa: N803
+        scale_C=False,
         seed=0,
         **kernel,
     ):
@@ -341,14 +354,14 @@ class KOIL(Kernel):
 
 
 class MedianGamma:
-    """A learner that first keeps rows, then takes gamma from them and learns them in order."""
+    """A learner that takes gamma from the rows so far, up to 50, and learns them anew each time."""
 
     def __init__(self, learner):
         self.learner = learner
 
     def start(self, d):
+        self.events = []
         self.learner.start(d)
-        self.waiting = []
 
     def absorb(self, x):
         pass
@@ -356,27 +369,13 @@ class MedianGamma:
     def __getattr__(self, name):
         return getattr(self.learner, name)
 
-    @property
-    def settled(self):
-        return self.waiting is None
-
-    def score(self, x):
-        return self.learner.score(x) if self.settled else 0.0
-
-    decision = score
-
     def learn(self, x, y, score, rho, weight, t):
-        if self.settled:
-            return self.learner.learn(x, y, score, rho, weight, t)
-        self.waiting.append((x, y, rho, weight))
-        if len(self.waiting) < SETTLING:
-            return False
-        events, self.waiting = self.waiting, None
         one = self.learner
-        one.gamma = median_gamma([x for x, *_ in events], one.kind)
-        one.k = kernel(one.kind, one.gamma, one.degree, one.coef0)
-        steps = [
-            one.learn(x, y, one.score(x), rho, weight, s)
-            for s, (x, y, rho, weight) in enumerate(events, start=1)
-        ]
-        return sum(steps)
+        if len(self.events) == SETTLING:
+            return one.learn(x, y, score, rho, weight, t)
+        self.events.append((x, y, weight))
+        one.gamma = median_gamma([x for x, *_ in self.events], one.kind)
+        one.start(one.d)
+        for s, (x, y, weight) in enumerate(self.events, start=1):
+            stepped = one.learn(x, y, one.score(x), rho, weight, s)
+        return stepped
