@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ._estimate import Estimate as Estimate
     from .active import Active as Active
     from .active import Decision as Decision
+    from .active import Decisions as Decisions
     from .budget import Budget as Budget
     from .catalog import learners as learners
     from .catalog import make as make
@@ -45,7 +46,7 @@ _HOME = {
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),
-    **dict.fromkeys(["Active", "Decision"], "active"),
+    **dict.fromkeys(["Active", "Decision", "Decisions"], "active"),
     "Estimate": "_estimate",
     "Budget": "budget",
     "load": "persist",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._arrivals import as_days, as_delays
 from ._columns import check_columns
-from ._data import Batch, as_batch, explained, is_events
+from ._data import Batch, as_batch, explained, explanation, is_events
 from ._estimate import Estimate, estimate_from
 from ._labels import Labels, as_labels
 from ._parameters import is_number, nearest, same
@@ -46,8 +45,7 @@ _NEEDS = {
 }
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     """What a model says of an event whose label it does not know.
 
     Attributes
@@ -72,6 +70,55 @@ class Decision:
     asked: bool
     probability: float
     forgotten: int | None = None
+
+
+class Decisions(Sequence[Decision]):
+    """What a model says of many events: a sequence of Decision, and the same as arrays.
+
+    Attributes
+    ----------
+    id, score, predicted, asked, probability : array
+        As in Decision, one for each event.
+    """
+
+    def __init__(self, labels: Labels, columns: tuple[NDArray[Any], ...]) -> None:
+        self.id, self.score, asked, self.probability, self._forgotten = columns
+        self.asked = asked.astype(bool)
+        self._labels = labels
+
+    @property
+    def predicted(self) -> NDArray[Any]:
+        """The labels predicted."""
+        labels = self._labels
+        pair = np.array([labels.negative, labels.positive], dtype=object)
+        classes = pair if None in pair else labels.classes
+        found: NDArray[Any] = classes[(self.score >= 0).astype(np.intp)]
+        return found
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    @overload
+    def __getitem__(self, at: int) -> Decision: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Decision]: ...
+    def __getitem__(self, at: int | slice) -> Decision | list[Decision]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        score, forgotten = float(self.score[at]), int(self._forgotten[at])
+        return Decision(
+            int(self.id[at]),
+            score,
+            self._labels.positive if score >= 0 else self._labels.negative,
+            bool(self.asked[at]),
+            float(self.probability[at]),
+            None if forgotten < 0 else forgotten,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Active(OnlineClassifier):
@@ -240,14 +287,27 @@ class Active(OnlineClassifier):
         -------
         Decision
         """
-        day = float(self._days(None if time is None else [time], 1)[0])
-        model = self._begin("event" if isinstance(x, dict) else "dense")
-        with explained(model.names):
+        model = self._model
+        daily = type(self.budget) in (str, Budget) and self._daily()
+        day = (
+            0.0
+            if time is None and not daily
+            else float(self._days(None if time is None else [time], 1)[0])
+        )
+        if model is None:
+            model = self._begin("event" if isinstance(x, dict) else "dense")
+        try:  # a context manager would take as long as the decision
             if isinstance(x, dict):
-                return self._decision(model.ask_event(x, day))
-            return self._decision(model.ask_row(self._event_row(x, model, learning=True), day))
+                number, score, *rest = model.ask_event(x, day)
+            else:
+                row = self._event_row(x, model, learning=True)
+                number, score, *rest = model.ask_row(row, day)
+        except _core.RowError as error:
+            raise explanation(error, model.names) from None
+        labels = self._labels
+        return Decision(number, score, labels.positive if score >= 0 else labels.negative, *rest)
 
-    def ask_many(self, X: Any, *, time: ArrayLike | None = None) -> list[Decision]:
+    def ask_many(self, X: Any, *, time: ArrayLike | None = None) -> Decisions:
         """Do as ask does for each row of X: all of them, or none if one is bad."""
         batch = None if is_events(X) else as_batch(X, self._features())
         days = self._days(time, len(X) if batch is None else batch.rows.size)
@@ -260,7 +320,7 @@ class Active(OnlineClassifier):
             found = model.ask(batch.rows, days)
         if batch.names:
             model.set_names(batch.names[: model.features])
-        return [self._decision(one) for one in found]
+        return Decisions(self._labels, found)
 
     @one_thread_at_a_time
     def tell(self, event: int, y: Any, weight: float = 1.0) -> Self:
@@ -522,18 +582,6 @@ class Active(OnlineClassifier):
             self._keep(model, labels, made_with)
         assert self._model is not None
         return self._model
-
-    def _decision(self, found: tuple[Any, ...]) -> Decision:
-        number, score, probability, asked, forgotten = found
-        labels = self._labels
-        return Decision(
-            id=number,
-            score=score,
-            predicted=labels.positive if score >= 0 else labels.negative,
-            asked=asked,
-            probability=probability,
-            forgotten=forgotten,
-        )
 
     def _check_waits(self, model: _core.Model, event: Any) -> None:
         if not is_number(event) or event != int(event):
