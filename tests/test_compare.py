@@ -7,11 +7,13 @@ import dataclasses
 import io
 import json
 import math
+from typing import ClassVar
 
 import click
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 import scipy.stats
 from click.testing import CliRunner
 
@@ -23,6 +25,7 @@ from lopsided.cli.compare import _learners
 from lopsided.cli.compare import command as compare_command
 from lopsided.comparison.journal import Journal
 from lopsided.comparison.measures import MEASURES
+from lopsided.comparison.splits import folded
 from lopsided.comparison.statistics import wilcoxon
 from lopsided.linear import Perceptron
 from reference.published import TABLE, disagreements, german, prepare_acog
@@ -112,12 +115,95 @@ def test_parameters_are_chosen_on_the_other_permutations():
         assert run.point == np.argmax(values[:, others].mean(axis=1))
 
 
-def test_inside_folds_the_training_pass_decides():
+def test_inside_folds_the_training_pass_may_decide():
     X, y = small()
-    result = compare(["COG-II"], X, y, grid=RATES, folds=4)
+    result = compare(["COG-II"], X, y, grid=RATES, folds=4, inner=0)
     choices = np.array([run.choice for run in result.sweep]).reshape(3, 4)
     assert [run.point for run in result.runs] == np.argmax(choices, axis=0).tolist()
     assert any(run.choice != run.value for run in result.sweep)
+
+
+def test_inside_folds_inner_folds_decide():
+    X, y = small()
+    folds = np.arange(len(y)) % 4
+    result = compare(["COG-II"], X, y, grid=RATES, folds=folds, metric="auc", inner=3)
+    choices = np.array([run.choice for run in result.sweep]).reshape(3, 4)
+    assert [run.point for run in result.runs] == np.argmax(choices, axis=0).tolist()
+    assert "3 folds inside the training part" in result.selection
+    # Of the first fold and rate: learned in the order of the rows, scored on each inner fold.
+    train = np.flatnonzero(folds != 0)
+    model = lopsided.make("COG-II", learning_rate=RATES["learning_rate"][0])
+    splits = folded(folds, y, 0, 3).all[0].inner
+    assert sorted(np.concatenate([test for _, test in splits])) == train.tolist()
+    values = []
+    for rows, test in splits:
+        assert sorted([*rows, *test]) == train.tolist()
+        assert (np.diff(rows) > 0).all()
+        scores = model.fit(X[rows], y[rows]).decision_function(X[test])
+        values.append(lopsided.metrics.auc(y[test], scores))
+    assert result.sweep[0].choice == pytest.approx(np.mean(values))
+
+
+def test_what_is_held_out_has_no_part_in_the_choice():
+    X, y = small()
+    folds = np.arange(len(y)) % 4
+    other = X.copy()
+    other[folds == 0] = np.random.default_rng(0).normal(size=other[folds == 0].shape)
+    first, second = (
+        compare(["COG-II"], rows, y, grid=RATES, folds=folds, metric="auc") for rows in (X, other)
+    )
+    choices = [[r.choice for r in c.sweep if r.split == 0] for c in (first, second)]
+    assert choices[0] == choices[1]
+    assert first.runs[0].value != second.runs[0].value
+
+
+class Watched(lopsided.COG):
+    """Notes how many rows it is asked to score."""
+
+    asked: ClassVar[list[int]] = []
+
+    def decision_function(self, X):
+        scores = super().decision_function(X)
+        self.asked.append(len(scores))
+        return scores
+
+
+def test_only_held_out_rows_are_scored():
+    X, y = small(100)
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    dicts = [dict(zip(frame.columns, row, strict=True)) for row in X.tolist()]
+    found = []
+    for rows in (X, X.tolist(), csr(X), sp.csc_array(X), frame, dicts):
+        Watched.asked.clear()
+        result = compare({"it": Watched(scaling="none")}, rows, y, folds=np.arange(100) % 4)
+        assert Watched.asked == [25] * 4
+        found.append([run.value for run in result.runs])
+    assert found == [found[0]] * len(found)
+
+
+def test_a_coarse_search_finds_the_best_of_a_smooth_grid():
+    X, y = small(200, seed=3)
+    grid = {"learning_rate": [2.0**k for k in range(-10, 11)], "loss": ["I", "II"]}
+    options = {"grid": grid, "folds": 3, "metric": "auc", "inner": 2}
+    whole, coarse = (
+        compare({"COG": lopsided.COG()}, X, y, search=search, **options)
+        for search in ("all", "coarse")
+    )
+    known = {(run.point, run.split): run for run in whole.sweep}
+    assert len(whole.sweep) == 126
+    assert 36 < len(coarse.sweep) <= 60
+    for run in coarse.sweep:
+        assert run.value == known[run.point, run.split].value
+    for at in range(3):
+        mine = [run for run in coarse.sweep if run.split == at]
+        best = max(run.choice for run in mine)
+        assert coarse.runs[at].choice == best
+        tried = {run.parameters["learning_rate"] for run in mine}
+        assert {2.0**k for k in range(-10, 11, 4)} <= tried
+        chosen = coarse.runs[at].parameters["learning_rate"]
+        assert {chosen / 2, chosen * 2} & {2.0**k for k in range(-10, 11)} <= tried
+    with pytest.raises(ValueError, match="a coarse search"):
+        coarse.sweep_table("learning_rate")
 
 
 def test_the_smallest_cost_is_the_best():
@@ -559,6 +645,15 @@ def test_a_table_is_saved_by_its_ending(result, tmp_path):
         ({"folds": np.zeros(60, int)}, "nothing is left to learn from"),
         ({"folds": np.arange(59) % 2}, "60 rows but folds has 59"),
         ({"folds": np.ones(60) / 2}, "whole numbers"),
+        ({"folds": 3, "inner": 1}, "inner=1"),
+        ({"folds": 3, "inner": 30}, "too few for 30 inner folds"),
+        ({"folds": 3, "inner": 3, "grid": {}}, "inner is for"),
+        ({"folds": 3, "inner": 3, "select": "best"}, "inner is for"),
+        ({"inner": 3}, "inner is for"),
+        ({"search": "wide"}, "search='wide'"),
+        ({"search": "coarse"}, "take folds"),
+        ({"search": "coarse", "folds": 3, "grid": {}}, "no learner has one"),
+        ({"search": "coarse", "folds": 3, "select": "best"}, "select='honest'"),
         ({"held_out": ([[1.0] * 7], [1])}, "what is held out has only the class"),
         ({"held_out": ([[1.0] * 7] * 2, [1, 5])}, "found the label 5"),
         ({"held_out": 3}, "held_out must be a tuple"),
@@ -592,6 +687,10 @@ def test_one_class_in_the_first_third_is_an_error_in_order_of_time():
         "--folds 3 --test e.svm",
         "--folds 3 --order time",
         "--folds folds.txt --seed 3",
+        "--folds 3 --inner 3",
+        "--learners COG-II --inner 3",
+        "--learners COG-II --search coarse",
+        "--learners COG-II --folds 3 --search coarse --sweep learning_rate",
         "--json --table csv",
         "--set foo=1",
         "--sweep learning_rate",

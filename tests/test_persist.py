@@ -72,6 +72,8 @@ def test_a_ten_line_reader_reads_a_model():
 @pytest.mark.parametrize("name", learners())
 @pytest.mark.parametrize("params", [{}, {"intercept": True}, {"scaling": "none"}], ids=str)
 def test_a_loaded_model_goes_on_with_the_same_bits(name, params, tmp_path):
+    if not params.keys() <= make(name).get_params().keys():
+        pytest.skip("it has no such parameter")
     model = make(name, **params).partial_fit(X, Y)
     model.save(tmp_path / "model")
     copies = [load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]

@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
   lopsided::bind_rows(m);
   lopsided::bind_model(m);
   lopsided::bind_text(m);
+  lopsided::bind_auc(m);
 }

@@ -7,5 +7,6 @@ namespace lopsided {
 void bind_rows(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
+void bind_auc(nanobind::module_& m);
 
 }  // namespace lopsided

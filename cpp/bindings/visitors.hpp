@@ -74,6 +74,7 @@ struct StateToDict final : StateVisitor {
 
 struct StateFromDict final : StateVisitor {
   explicit StateFromDict(nb::dict state) : state(std::move(state)) {}
+  bool restores() const override { return true; }
   nb::dict state;
 
   void operator()(const char* name, Vector& v) override {

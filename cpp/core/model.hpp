@@ -20,6 +20,7 @@ namespace lopsided {
 // Reads or writes the named parts of a model: to save, load, copy and inspect it.
 struct StateVisitor {
   virtual ~StateVisitor() = default;
+  virtual bool restores() const { return false; }  // it writes
   virtual void operator()(const char* name, Vector& values) = 0;
   virtual void operator()(const char* name, Symmetric& values) = 0;
   virtual void operator()(const char* name, Table& values) = 0;
@@ -137,9 +138,18 @@ class ModelOf final : public Model {
   }
 
   void score(const Rows& rows, double* out) override {
-    const auto go = [&]<class Row>(Row*) {
-      if (LOPSIDED_HAS_AVX2) detail::score_all_avx2<Row>(rows, learner_, prepare_, features_, out);
-      else score_all<Row>(rows, learner_, prepare_, features_, out);
+    const auto with = [&]<class Row>(Row*, Prepare& prepare, Index known) {
+      if (LOPSIDED_HAS_AVX2) detail::score_all_avx2<Row>(rows, learner_, prepare, known, out);
+      else score_all<Row>(rows, learner_, prepare, known, out);
+    };
+    const auto go = [&]<class Row>(Row* kind) {
+      if constexpr (requires { Learner::keeps_rows; })
+        if (rows.columns() > features_) {  // new features count too
+          Prepare wide = prepare_;
+          wide.grow(rows.columns());
+          return with(kind, wide, rows.columns());
+        }
+      with(kind, prepare_, features_);
     };
     sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
   }
@@ -151,7 +161,7 @@ class ModelOf final : public Model {
     };
     if constexpr (requires { learner_.nonzeros(keep); }) {
       learner_.nonzeros(keep);
-    } else {
+    } else if constexpr (requires { learner_.coefficients(); }) {
       const Vector w = learner_.coefficients();
       for (std::size_t j = 0; j < w.size(); ++j)
         if (w[j] != 0) keep(j, w[j]);
@@ -162,8 +172,10 @@ class ModelOf final : public Model {
     if constexpr (requires { learner_.coefficients(); }) {
       const Vector w = learner_.coefficients();
       out.assign(w.data(), w.data() + w.size());
-    } else {
+    } else if constexpr (requires { learner_.nonzeros([](std::size_t, double) {}); }) {
       learner_.nonzeros([&](std::size_t j, double w) { out[j] = w; });
+    } else {
+      out.clear();
     }
     return out;
   }
@@ -204,20 +216,21 @@ class ModelOf final : public Model {
     prepare_.grow(features);
     if constexpr (requires { learner_.grow(size); }) {
       learner_.grow(size);
-      bytes_ = learner_.bytes();
-      return;
+    } else {
+      bytes_ = 0;
+      learner_.state([&](const char*, auto& values) {
+        if constexpr (requires { values.grow(size); }) {
+          values.grow(size);
+          bytes_ += values.bytes();
+        }
+      });
     }
-    bytes_ = 0;
-    learner_.state([&](const char*, auto& values) {
-      if constexpr (requires { values.grow(size); }) {
-        values.grow(size);
-        bytes_ += values.bytes();
-      }
-    });
   }
 
   bool cheap_copy(const Rows& rows, Count visits) const {
-    const std::size_t size = bytes_ + asker_.pending.bytes();
+    std::size_t size = asker_.pending.bytes();
+    if constexpr (requires { learner_.bytes(); }) size += learner_.bytes();  // which may keep rows
+    else size += bytes_;
     return rows.bytes() > size || (visits > 1 && size < small);
   }
   template <class Do>

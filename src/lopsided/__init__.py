@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .active import Active as Active
     from .active import Decision as Decision
     from .active import Decisions as Decisions
+    from .auc import OAM as OAM
+    from .auc import OPAUC as OPAUC
     from .budget import Budget as Budget
     from .catalog import learners as learners
     from .catalog import make as make
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
     from .comparison import compare as compare
     from .evaluation import Progress as Progress
     from .evaluation import progressive as progressive
+    from .kernel import KOIL as KOIL
+    from .kernel import NORMA as NORMA
+    from .kernel import RBP as RBP
+    from .kernel import Forgetron as Forgetron
+    from .kernel import KernelPerceptron as KernelPerceptron
+    from .kernel import Projectron as Projectron
     from .linear import ACOG as ACOG
     from .linear import AROW as AROW
     from .linear import COG as COG
@@ -42,6 +50,10 @@ _HOME = {
     **dict.fromkeys(
         ["SSOL", "AdaFOBOS", "AdaRDA", "DualAveraging", "SparseVector", "TruncatedGradient"],
         "sparse",
+    ),
+    **dict.fromkeys(["OAM", "OPAUC"], "auc"),
+    **dict.fromkeys(
+        ["KOIL", "NORMA", "RBP", "Forgetron", "KernelPerceptron", "Projectron"], "kernel"
     ),
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),

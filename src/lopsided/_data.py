@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -51,6 +52,23 @@ def as_batch(X: Any, known: int = 0) -> Batch:
     elif hasattr(X, "array") and hasattr(X, "names"):
         X, names = X.array, X.names
     return Batch(_core.Rows.dense(_dense_array(X)), names, "dense")
+
+
+def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of what `as_batch` takes, or of a list of events."""
+    if is_events(X):
+        return [X[row] for row in rows]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    if hasattr(X, "indptr"):
+        counts = np.diff(X.indptr)
+        starts = np.concatenate([[0], np.cumsum(counts[rows])])
+        places = np.arange(starts[-1]) + np.repeat(X.indptr[rows] - starts[:-1], counts[rows])
+        taken = {"indptr": starts, "indices": X.indices[places], "data": X.data[places]}
+        return dataclasses.replace(X, **taken, shape=(len(rows), X.shape[1]))
+    if hasattr(X, "array") and hasattr(X, "names"):
+        return dataclasses.replace(X, array=X.array[rows])
+    return np.asarray(X)[rows]
 
 
 def _as_floats(values: NDArray[Any], what: str) -> NDArray[Any]:

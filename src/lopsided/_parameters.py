@@ -35,6 +35,8 @@ def same(a: Any, b: Any) -> bool:
     """Say whether two values of a parameter are equal; they may be arrays."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
+    if isinstance(a, tuple) or isinstance(b, tuple):  # a file gives lists
+        a, b = (list(v) if isinstance(v, tuple) else v for v in (a, b))
     return a is b or bool(a == b)
 
 
@@ -83,6 +85,16 @@ def integer(default: int | None, low: int, high: int, *, optional: bool = False)
         return is_number(v) and v == int(v) and low <= v <= high
 
     return _parameter(default, wanted, check)
+
+
+def sizes(default: int) -> Any:
+    """Return a parameter that is a size, or a pair of sizes for the negative and positive class."""
+    one = integer(default, 1, 10**6).metadata["check"]
+    return _parameter(
+        default,
+        "a whole number from 1 to 1000000, or a pair of them",
+        lambda v: all(map(one, v)) and len(v) == 2 if isinstance(v, (tuple, list)) else one(v),
+    )
 
 
 def choice(default: str, *choices: str) -> Any:

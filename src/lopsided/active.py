@@ -384,16 +384,11 @@ class Active(OnlineClassifier):
         """The events that wait for their labels."""
         return list(self._attribute("pending_").pending)
 
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """The weights of the learner."""
-        weights: NDArray[np.float64] = self._view("coef_").coef_
+    def named_coef(self) -> dict[str, float]:
+        """Return the weights of the learner by the names of their features, the strongest first."""
+        view: Any = self._view("named_coef")
+        weights: dict[str, float] = view.named_coef()
         return weights
-
-    @property
-    def intercept_(self) -> float:
-        """The weight of the learner's constant."""
-        return self._view("intercept_").intercept_
 
     def estimate(self, fn: float = 0.9, fp: float = 0.1) -> Estimate:
         """Return how good the predictions were, from the labels bought so far.
@@ -624,7 +619,7 @@ def _of_learner(name: str) -> Any:
     return property(read, write)
 
 
-for _name in ("scaling", "intercept", "positive", "hash_bits"):
+for _name in ("scaling", "positive", "hash_bits"):
     setattr(Active, _name, _of_learner(_name))
 
 

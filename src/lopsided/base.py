@@ -75,8 +75,6 @@ class OnlineClassifier(Parameterised):
         included; rows of sparse matrices and dicts are not centred but divided by the root mean
         square, so that what is absent stays 0. "auto" is "unit" for sparse matrices and
         "standard+unit" for anything else, settled by the first data.
-    intercept : bool
-        Put a constant 1 in front of every scaled row.
     positive : label, optional
         The positive class: the rare one, whose misses are dear. Default: the larger label.
     hash_bits : int, optional
@@ -84,14 +82,13 @@ class OnlineClassifier(Parameterised):
     """
 
     scaling: str = choice("auto", *_SCALINGS)
-    intercept: bool = switch(False)
     positive: Any = None
     hash_bits: int | None = integer(None, 1, 28, optional=True)
 
     _core_name: ClassVar[str]  # of the learner in the core
     _has_variance: ClassVar[bool] = False  # the core can say how sure the learner is
     # Parameters that cannot change once a model has learned.
-    _fixed: ClassVar[tuple[str, ...]] = ("scaling", "intercept", "positive", "hash_bits")
+    _fixed: ClassVar[tuple[str, ...]] = ("scaling", "positive", "hash_bits")
     _model: _core.Model | None = dataclasses.field(init=False, default=None)
     # The model after a parameter has changed and before the model knows.
     _parked: _core.Model | None = dataclasses.field(init=False, default=None)
@@ -225,26 +222,6 @@ class OnlineClassifier(Parameterised):
         """How much memory the names of the features take, as long as the model lives."""
         return self._attribute("names_bytes_").names_bytes
 
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """The weight of each scaled feature."""
-        weights = np.asarray(self._attribute("coef_").coefficients())
-        return weights[self._constants() :]
-
-    @property
-    def intercept_(self) -> float:
-        """The weight of the constant."""
-        model = self._attribute("intercept_")
-        if self._constants():
-            return float(model.coefficients()[0])
-        return float(model.state().get("bias", 0.0))
-
-    def named_coef(self) -> dict[str, float]:
-        """Return the weights by the names of their features, the strongest first."""
-        names = self.feature_names_in_.tolist()
-        pairs = zip(names, self.coef_.tolist(), strict=True)
-        return dict(sorted(pairs, key=lambda pair: -abs(pair[1])))
-
     # Files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -292,7 +269,7 @@ class OnlineClassifier(Parameterised):
 
     def _constants(self) -> int:
         """Return how many of the core's coefficients come before those of the features."""
-        return int(self._made_with["options"]["intercept"])
+        return 0
 
     def _own_options(self) -> dict[str, Any]:
         """Return the parameters that the core's learner takes, by its names."""
@@ -345,7 +322,6 @@ class OnlineClassifier(Parameterised):
             "kind": self._kind(),
             "options": {
                 **scaling,
-                "intercept": bool(self.intercept),
                 **self._cost_options(labels),
                 **self._own_options(),
             },
@@ -528,3 +504,41 @@ class OnlineClassifier(Parameterised):
         row = as_event_row(x)
         check_event_length(type(self).__name__, model, len(row), learning)
         return row
+
+
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class LinearClassifier(OnlineClassifier):
+    """An online classifier whose score is a weighted sum of the features.
+
+    Parameters
+    ----------
+    intercept : bool
+        Put a constant 1 in front of every scaled row.
+    """
+
+    intercept: bool = switch(False)
+
+    _fixed = (*OnlineClassifier._fixed, "intercept")
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weight of each scaled feature."""
+        weights = np.asarray(self._attribute("coef_").coefficients())
+        return weights[self._constants() :]
+
+    @property
+    def intercept_(self) -> float:
+        """The weight of the constant."""
+        model = self._attribute("intercept_")
+        if self._constants():
+            return float(model.coefficients()[0])
+        return float(model.state().get("bias", 0.0))
+
+    def named_coef(self) -> dict[str, float]:
+        """Return the weights by the names of their features, the strongest first."""
+        names = self.feature_names_in_.tolist()
+        pairs = zip(names, self.coef_.tolist(), strict=True)
+        return dict(sorted(pairs, key=lambda pair: -abs(pair[1])))
+
+    def _constants(self) -> int:
+        return int(self._made_with["options"]["intercept"])

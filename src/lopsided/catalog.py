@@ -12,6 +12,7 @@ from .base import OnlineClassifier
 
 _TENS = tuple(10.0**k for k in range(-5, 6))
 _TWOS = tuple(2.0**k for k in range(-5, 6))
+_WIDE_TWOS = tuple(2.0**k for k in range(-10, 11))
 _SPARSE = {"learning_rate": tuple(2.0**k for k in range(-1, 10))}
 
 
@@ -66,6 +67,7 @@ _ROMMA = "Li & Long 1999"
 _AROW = "Crammer, Kulesza & Dredze 2009"
 _ADAGRAD = "Duchi, Hazan & Singer 2011"
 _OA3 = "Zhang et al. 2019 (Online Adaptive Asymmetric Active Learning)"
+_KOIL = "Hu et al. 2015 (Kernelized Online Imbalanced Learning with Fixed Budgets), algorithm 1"
 _SOL = "Wang et al. 2016 (A Framework of Sparse Online Learning), algorithm"
 
 # Those that ask where a learner with a covariance is unsure.
@@ -280,6 +282,88 @@ CATALOG: tuple[Entry, ...] = (
             algorithms,
             strict=True,
         )
+    ),
+    *(
+        Entry(
+            f"OAM-{variant}",
+            "auc:OAM",
+            {"variant": variant},
+            f"ranks: maximises the AUC against a sample of the other class, {what}",
+            "Zhao et al. 2011 (Online AUC Maximization)",
+            {"C": _WIDE_TWOS},
+        )
+        for variant, what in (("seq", "pair after pair"), ("gra", "all pairs at once"))
+    ),
+    Entry(
+        "OPAUC",
+        "auc:OPAUC",
+        {},
+        "ranks: maximises the AUC with mean and covariance of the other class",
+        "Gao et al. 2013 (One-Pass AUC Optimization)",
+        {
+            "learning_rate": tuple(2.0**k for k in range(-12, 11)),
+            "regularization": tuple(2.0**k for k in range(-10, 3)),
+        },
+    ),
+    *(
+        Entry(
+            f"KOIL-{name}",
+            "kernel:KOIL",
+            {"policy": policy},
+            f"nonlinear ranking on a budget: {what}",
+            _KOIL,
+            {"C": _WIDE_TWOS, "gamma": _WIDE_TWOS},
+        )
+        for name, policy, what in (
+            ("RS", "rs", "a random sample of each class is kept"),
+            ("RS++", "rs++", "a random sample is kept, the weight of the rest goes to it"),
+            ("FIFO", "fifo", "the newest of each class are kept"),
+            ("FIFO++", "fifo++", "the newest are kept, the weight of the rest goes to them"),
+            ("inf", "infinite", "all are kept, for comparison"),
+        )
+    ),
+    Entry(
+        "KernelPerceptron",
+        "kernel:KernelPerceptron",
+        {},
+        "nonlinear baseline: every mistake is kept",
+        "Freund & Schapire 1999",
+        {"gamma": _WIDE_TWOS},
+    ),
+    Entry(
+        "NORMA",
+        "kernel:NORMA",
+        {},
+        "nonlinear baseline: gradient steps, weights that fade",
+        "Kivinen, Smola & Williamson 2004",
+        {"nu": tuple(2.0**k for k in range(-10, 1)), "gamma": _WIDE_TWOS},
+    ),
+    Entry(
+        "RBP",
+        "kernel:RBP",
+        {},
+        "nonlinear baseline on a budget: a random row makes room",
+        "Cavallanti, Cesa-Bianchi & Gentile 2007",
+        {"gamma": _WIDE_TWOS},
+    ),
+    Entry(
+        "Forgetron",
+        "kernel:Forgetron",
+        {},
+        "nonlinear baseline on a budget: the oldest row fades and goes",
+        "Dekel, Shalev-Shwartz & Singer 2008",
+        {"gamma": _WIDE_TWOS},
+    ),
+    *(
+        Entry(
+            f"Projectron{plus}",
+            "kernel:Projectron",
+            {"plus_plus": True} if plus else {},
+            f"nonlinear baseline: what the kept rows nearly span is not kept{also}",
+            "Orabona, Keshet & Caputo 2009",
+            {"tolerance": _WIDE_TWOS, "gamma": _WIDE_TWOS},
+        )
+        for plus, also in (("", ""), ("++", "; steps on small margins too"))
     ),
     Entry(
         "PAA",

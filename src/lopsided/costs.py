@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from ._labels import Labels
 from ._parameters import fraction, is_number, switch
-from .base import OnlineClassifier
+from .base import LinearClassifier
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
-class CostSensitiveClassifier(OnlineClassifier):
-    """An online classifier that can weigh a missed positive against a false alarm.
+class CostSensitiveClassifier(LinearClassifier):
+    """A linear classifier that can weigh a missed positive against a false alarm.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .base import OnlineClassifier
-from .metrics import Counts, auc, average_precision, precision_at_k
+from .metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,6 +47,20 @@ class Progress(Counts):
     def auc(self) -> float:
         """Chance that a positive got a higher score than a negative."""
         return auc(self.labels, self.scores, sample_weight=self.weights)
+
+    @cached_property
+    def auc_curve(self) -> tuple[float, ...]:
+        """The AUC up to each point of the curve."""
+        used = np.ones(len(self.scores)) if self.weights is None else self.weights > 0
+        ends = np.searchsorted(np.cumsum(used), [point.events for point in self.curve]) + 1
+        running, values, first = RunningAUC(), [], 0
+        for last in ends.tolist():
+            part = slice(first, last)
+            weights = None if self.weights is None else self.weights[part]
+            running.add_many(self.labels[part], self.scores[part], sample_weight=weights)
+            values.append(running.value)
+            first = last
+        return tuple(values)
 
     @cached_property
     def average_precision(self) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._parameters import choice, integer, number, positive, same, switch
 from ._sketch import check_directions, sketched_directions
-from .base import OnlineClassifier
+from .base import LinearClassifier
 from .costs import CostSensitiveClassifier
 
 _learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
@@ -23,7 +23,7 @@ class Perceptron(CostSensitiveClassifier):
     """Perceptron: a step on every mistake, and no parameter to choose.
 
     With `class_weight` the step is multiplied by the cost of the class. Other parameters: see
-    `OnlineClassifier` and `CostSensitiveClassifier`.
+    `OnlineClassifier`, `LinearClassifier` and `CostSensitiveClassifier`.
 
     References
     ----------
@@ -41,7 +41,7 @@ class Perceptron(CostSensitiveClassifier):
 
 
 @_learner
-class ROMMA(OnlineClassifier):
+class ROMMA(LinearClassifier):
     """Relaxed online maximum margin algorithm: a large margin without a parameter to choose.
 
     Parameters

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._parameters import is_number
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -122,6 +126,72 @@ def auc(
     return float(won / pairs)
 
 
+class RunningAUC:
+    """The AUC of events as they come: of all so far, or of the last ones.
+
+    An event takes time in the order of the logarithm of how many scores are held. Ties count half.
+    With weights of 1 the value has the bits of `auc` of the same events.
+
+    Parameters
+    ----------
+    window : int, optional
+        Only the last so many events count.
+    limit : int, optional
+        Hold at most so many different scores, at least 4. When there are more, the last binary
+        digits of all scores are left out until half as many are left; `error` says how far the
+        value may be off then. Default: no limit; a score takes 64 bytes.
+
+    Examples
+    --------
+    >>> running = RunningAUC()
+    >>> for label, score in [(1, 0.9), (-1, 0.1), (1, 0.4), (-1, 0.4)]:
+    ...     running.add(label, score)
+    >>> running.value
+    0.875
+    """
+
+    def __init__(self, *, window: int | None = None, limit: int | None = None) -> None:
+        for name, value, least in (("window", window, 1), ("limit", limit, 4)):
+            if value is not None and not (is_number(value) and value == int(value) >= least):
+                raise ValueError(
+                    f"{name}={value!r} is not possible; it must be a whole number of at least "
+                    f"{least} or None"
+                )
+        self.window, self.limit = window, limit
+        self._core = _core.RunningAuc(int(window or 0), int(limit or 0))
+
+    def add(self, y: float, score: float, weight: float = 1.0) -> None:
+        """Add an event; a label above 0 is positive, a weight of 0 leaves it out."""
+        self._core.add(bool(y > 0), score, weight)
+
+    def add_many(
+        self, y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> None:
+        """Add events in their order, all of them or none; arrays as for `auc`."""
+        self._core.add_many(*_checked(y, scores, sample_weight))
+
+    @property
+    def value(self) -> float:
+        """The chance that a positive scores above a negative; NaN while a class is absent."""
+        return self._core.value
+
+    @property
+    def error(self) -> float:
+        """How far the value may be off; 0 until the limit was reached."""
+        return self._core.error
+
+    def __getstate__(self) -> dict[str, Any]:
+        dropped, *arrays = self._core.state()
+        parts = {k: v.tobytes() for k, v in zip(("keys", "levels", "events"), arrays, strict=True)}
+        return {"window": self.window, "limit": self.limit, "dropped": dropped, **parts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(window=state["window"], limit=state["limit"])  # type: ignore[misc]
+        keys = np.frombuffer(state["keys"], np.uint64)
+        levels, events = (np.frombuffer(state[k], np.float64) for k in ("levels", "events"))
+        self._core.restore(state["dropped"], keys, levels, events)
+
+
 def average_precision(
     y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -181,18 +251,28 @@ def _levels(
     y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the weight of positives and of negatives at each score, from the lowest on."""
-    positive = np.asarray(y) > 0
-    values = np.asarray(scores, dtype=np.float64)
-    weights = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
-    if not len(positive) == len(values) == len(weights):
-        raise ValueError("y, scores and weights must be of one length")
-    if np.isnan(values[weights > 0]).any():
-        raise ValueError("scores contain NaN")
+    positive, values, weights = _checked(y, scores, sample_weight)
     levels, at = np.unique(values, return_inverse=True)
     up, down = np.zeros(len(levels)), np.zeros(len(levels))
     np.add.at(up, at, np.where(positive, weights, 0.0))
     np.add.at(down, at, np.where(positive, 0.0, weights))
     return up, down
+
+
+def _checked(
+    y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+    """Return which events are positive, the scores and the weights."""
+    positive = np.asarray(y) > 0
+    values = np.ascontiguousarray(scores, dtype=np.float64)
+    weights = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
+    if not len(positive) == len(values) == len(weights):
+        raise ValueError("y, scores and weights must be of one length")
+    if np.isnan(values[weights > 0]).any():
+        raise ValueError("scores contain NaN")
+    if not ((weights >= 0) & np.isfinite(weights)).all():
+        raise ValueError("weights must be finite and not negative")
+    return np.ascontiguousarray(positive), values, np.ascontiguousarray(weights)
 
 
 def _share(part: float, whole: float) -> float:

@@ -236,10 +236,9 @@ def _check_sizes(features: Any, arrays: dict[str, NDArray[Any]], names: list[str
         raise ValueError(f"{features!r} features")
     if names and len(names) != features:
         raise ValueError(f"{len(names)} names for {features} features")
-    backed = False
-    for name, array in arrays.items():
-        if name.startswith("pending."):  # checked by the core
-            continue
+    of_features = {n: a for n, a in arrays.items() if not n.startswith(("pending.", "kept."))}
+    backed = not of_features and len(arrays) > 0  # rows that are kept: the core checks them
+    for name, array in of_features.items():
         table = array.dtype == np.uint32 and array.ndim == 1  # features that have numbers
         if not (table or array.dtype == np.float64) or len(array) > features + 1:
             raise ValueError(f"{name} is of {array.dtype} and shape {array.shape}")

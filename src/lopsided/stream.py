@@ -14,8 +14,9 @@ from ._data import BadRowError
 from ._labels import LabelError
 from .base import OnlineClassifier
 from .data.block import BadLines, Block, DataError
-from .metrics import Counts
+from .metrics import Counts, RunningAUC
 
+_SCORES = 100_000  # different ones, for the AUC
 _COUNTS = tuple(field.name for field in dataclasses.fields(Counts))
 
 
@@ -55,6 +56,7 @@ class StreamRun:
         self.model = model
         self.bad = BadLines() if bad is None else bad
         self.counts = Counts()
+        self.auc = RunningAUC(limit=_SCORES)
         self.rows = 0  # rows read so far, good or bad
         self.seconds = 0.0
         self.stops = stops
@@ -63,6 +65,7 @@ class StreamRun:
         self._left_out: list[DataError] = []  # bad lines that were found here
         if state is not None:
             self.counts = Counts(**state["counts"])
+            self.auc.__setstate__(state["auc"])
             self.seconds = state["seconds"]
             self._skip, self._wanted = state["rows"], state["digest"]
             for file, line, what in state["bad"]:
@@ -73,6 +76,7 @@ class StreamRun:
         return {
             "rows": self.rows,
             "counts": dataclasses.asdict(self.counts),
+            "auc": self.auc.__getstate__(),
             "seconds": self.seconds,
             "digest": self._digest,
             "bad": [[error.file, error.line, error.expected] for error in self._left_out],
@@ -143,6 +147,12 @@ class StreamRun:
             try:
                 result = self.model._pass(
                     block.X, block.y, block.weight, order=order, scores=True, time=block.time
+                )
+                weights = result["weights"]
+                self.auc.add_many(
+                    result["labels"][order],
+                    result["scores"],
+                    sample_weight=None if weights is None else weights[order],
                 )
                 break
             except (LabelError, BadRowError) as error:

@@ -98,6 +98,6 @@ def run(
         positives += weights[i] * (y[i] > 0)
         negatives += weights[i] * (y[i] < 0)
         rho = ratio(positives, negatives) if count_current else before
-        updates += bool(oracle.learn(x, y[i], scores[i], rho, weights[i], t))
+        updates += int(oracle.learn(x, y[i], scores[i], rho, weights[i], t))
     final_rho = ratio(positives, negatives)
     return Pass(oracle, scaler, intercept, scores, y, weights, updates, final_rho)

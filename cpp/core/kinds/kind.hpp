@@ -23,5 +23,8 @@ std::span<const Kind> first_order_kinds();
 std::span<const Kind> second_order_kinds();
 std::span<const Kind> sketched_kinds();
 std::span<const Kind> sparse_kinds();
+std::span<const Kind> auc_kinds();
+std::span<const Kind> kernel_kinds();
+std::span<const Kind> kernel_baseline_kinds();
 
 }  // namespace lopsided

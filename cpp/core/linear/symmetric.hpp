@@ -1,4 +1,4 @@
-// A growing symmetric matrix that starts as the identity: its lower triangle in 4 x 4 tiles, row of
+// A growing symmetric matrix that starts as a multiple of the identity: its lower triangle in 4 x 4 tiles, row of
 // tiles after row of tiles, so that new features are appended and nothing moves.
 #pragma once
 
@@ -8,6 +8,10 @@ namespace lopsided {
 
 class Symmetric {
  public:
+  static constexpr std::size_t max_size = 40000;  // 6.4 GB
+
+  explicit Symmetric(double diagonal = 1) : diagonal_(diagonal) {}
+
   std::size_t size() const { return size_; }
   std::size_t padded() const { return rows_ * side; }
   std::size_t bytes() const { return tiles_.size() * sizeof(double); }
@@ -24,7 +28,7 @@ class Symmetric {
     for (; rows_ * side < size; ++rows_) {
       tiles_.resize(tiles_.size() + (rows_ + 1) * area, 0.0);
       double* corner = tiles_.data() + tiles_.size() - area;
-      for (std::size_t k = 0; k < side; ++k) corner[k * side + k] = 1;
+      for (std::size_t k = 0; k < side; ++k) corner[k * side + k] = diagonal_;
     }
   }
 
@@ -34,14 +38,8 @@ class Symmetric {
     kernels::subtract_multiply(tiles_.data(), rows_, x, s, out);
   }
 
-  void subtract(const double* s) {
-    double* tile = tiles_.data();
-    for (std::size_t i = 0; i < rows_; ++i)
-      for (std::size_t j = 0; j <= i; ++j, tile += area)
-        for (std::size_t r = 0; r < side; ++r)
-          for (std::size_t k = 0; k < side; ++k)
-            tile[r * side + k] -= s[i * side + r] * s[j * side + k];
-  }
+  void subtract(const double* s) { add<-1>(s); }
+  void add(const double* s) { add<1>(s); }
 
   // Element (i, j), i >= j.
   double& at(std::size_t i, std::size_t j) {
@@ -63,7 +61,19 @@ class Symmetric {
 
  private:
   static constexpr std::size_t side = 4, area = side * side;
-  static constexpr std::size_t max_size = 40000;  // 6.4 GB
+
+  // this += sign s s'.
+  template <int sign>
+  void add(const double* s) {
+    double* tile = tiles_.data();
+    for (std::size_t i = 0; i < rows_; ++i)
+      for (std::size_t j = 0; j <= i; ++j, tile += area)
+        for (std::size_t r = 0; r < side; ++r)
+          for (std::size_t k = 0; k < side; ++k)
+            tile[r * side + k] += sign * (s[i * side + r] * s[j * side + k]);
+  }
+
+  double diagonal_;
   std::size_t size_ = 0, rows_ = 0;
   std::vector<double> tiles_;
 };

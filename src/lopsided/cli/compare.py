@@ -128,6 +128,19 @@ Examples:
     show_default=True,
     help="Choose parameters by what is not reported, or as papers do by the very runs reported.",
 )
+@click.option(
+    "--inner",
+    type=click.IntRange(0),
+    help="With --folds: folds inside the training part that choose parameters; 0: the pass over "
+    "it. [5]",
+)
+@click.option(
+    "--search",
+    type=click.Choice(["all", "coarse"]),
+    default="all",
+    show_default=True,
+    help="coarse: every fourth value of long grids, then what is next to the best.",
+)
 @click.option("--seed", type=click.IntRange(0), help="Of permutations and folds. [0]")
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Threads. [all cores]")
 @click.option("--resume", metavar="JOURNAL", help="Keep finished runs here; go on if it is there.")
@@ -169,10 +182,12 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
         reports.require()
     sweep = options.pop("sweep")
     models, grid = _learners(options)
-    if sweep is not None and not any(
-        sweep in point for learner in learners_of(models, grid) for point in learner.points
-    ):
+    points = [learner.points for learner in learners_of(models, grid)]
+    if sweep is not None and not any(sweep in point for mine in points for point in mine):
         raise click.UsageError(f"--sweep {sweep}: no learner has it in its grid; add --grid")
+    if sweep is not None and options["search"] == "coarse":
+        raise click.UsageError("--sweep: a coarse search leaves points of the grid out")
+    _check_choice(options, any(len(mine) > 1 for mine in points))
     job = _Job(data, models, grid, options)
     result = job.run(journal, Live(quiet or as_json))
     if isinstance(result, int):
@@ -194,6 +209,25 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
         else:
             write_whole(report, page.encode())
     return 0
+
+
+def _check_choice(options: dict[str, Any], choosing: bool) -> None:
+    """Refuse what has no effect on the choice of parameters."""
+    honest = choosing and options["select"] == "honest"
+    by_itself = options["folds"] or options["test"] or options["order"] == "time"
+    if options["inner"] is not None and not (honest and options["folds"]):
+        raise click.UsageError(
+            "--inner: it chooses parameters honestly inside --folds; leave it out"
+        )
+    if options["search"] == "coarse" and not (honest and by_itself):
+        raise click.UsageError(
+            "--search coarse: for grids, with --folds, --test or --order time and an honest choice"
+        )
+    folds = options["folds"]
+    parted = honest and options["inner"] != 0
+    random = options["order"] == "random" and (folds is None or folds.isdecimal() or parted)
+    if options["seed"] is not None and not random:
+        raise click.UsageError("--seed: nothing is random here; leave it out")
 
 
 def _form(form: str | None, as_json: bool, output: str | None) -> str:
@@ -381,16 +415,16 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 def _settings(options: dict[str, Any], test: str | None, folds: str | None) -> dict[str, Any]:
     """Take what `compare` is told out of the options."""
-    names = ("permutations", "order", "metric", "alpha", "select", "seed", "jobs")
+    names = (
+        *("permutations", "order", "metric", "alpha"),
+        *("select", "inner", "search", "seed", "jobs"),
+    )
     settings = {name: options.pop(name) for name in names}
     settings["fn"], settings["fp"] = options.pop("cost")
     if folds is not None and (settings["permutations"] or test or settings["order"] == "time"):
         raise click.UsageError("--folds: leave out --permutations, --test and --order")
     if settings["order"] == "time" and settings["permutations"]:
         raise click.UsageError("--order time: leave out --permutations")
-    random = settings["order"] == "random" and (folds is None or folds.isdecimal())
-    if settings["seed"] is not None and not random:
-        raise click.UsageError("--seed: nothing is random here; leave it out")
     settings["seed"] = settings["seed"] or 0
     return settings
 

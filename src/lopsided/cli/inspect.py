@@ -37,6 +37,9 @@ def command(model: str, top: int, as_json: bool) -> None:
         print_json({**about, "run": run})
         return
     sparsity = "" if about["sparsity"] is None else f" ({about['sparsity']:.2%} without)"
+    weighty = ""
+    if about["nonzero"] is not None:
+        weighty = f", {about['nonzero']:,} with a weight{sparsity}"
     memory = []
     if about["named"]:
         memory.append(("names", f"{about['names_bytes'] / 1000:,.1f} kB in memory"))
@@ -48,8 +51,9 @@ def command(model: str, top: int, as_json: bool) -> None:
         [
             ("format", str(about["format"])),
             ("classes", f"{about['classes']} (the last is positive)"),
-            ("features", f"{about['features']:,}, {about['nonzero']:,} with a weight{sparsity}"),
+            ("features", f"{about['features']:,}{weighty}"),
             *memory,
+            *([] if about["support"] is None else [("rows kept", str(about["support"]))]),
             ("learned from", f"{about['rounds']:,} events, {about['updates']:,} steps"),
             ("cost ratio", f"{about['rho']:g}"),
             *((k, repr(v)) for k, v in about["parameters"].items()),
@@ -79,6 +83,7 @@ def command(model: str, top: int, as_json: bool) -> None:
 
 def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
     native = model._fitted()
+    support = getattr(model, "n_support_", None)  # of a kernel learner, which has no weights
     columns, weights = map(np.asarray, native.nonzeros())
     if model._constants():
         columns, weights = columns[columns > 0] - 1, weights[columns > 0]
@@ -91,16 +96,19 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
         "parameters": model.get_params(),
         "classes": model.classes_.tolist(),
         "features": features,
-        "nonzero": len(weights),
-        "sparsity": 1 - len(weights) / features if features else None,
-        "intercept": model.intercept_,
+        "nonzero": len(weights) if support is None else None,
+        "sparsity": 1 - len(weights) / features if features and support is None else None,
+        "intercept": getattr(model, "intercept_", None),
+        "support": support,
         "rounds": native.rounds,
         "updates": native.updates,
         "rho": getattr(model, "rho_", 1.0),
         "members": _members(model),
         "named": bool(names),
         "names_bytes": model.names_bytes_ if names else None,
-        "collisions": _collisions(model, len(weights)) if model.hash_bits else None,
+        "collisions": _collisions(model, len(weights))
+        if model.hash_bits and support is None
+        else None,
         "weights": [
             (names[columns[k]] if names else str(columns[k]), float(weights[k])) for k in largest
         ],

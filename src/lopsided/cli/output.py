@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from .._plain import as_json
-from ..metrics import Counts
+from ..metrics import Counts, RunningAUC
 
 
 def print_json(value: Any) -> None:
@@ -65,8 +65,11 @@ def measures(counts: Counts, fn: float, fp: float) -> dict[str, Any]:
     }
 
 
-def print_result(counts: Counts, fn: float, fp: float, left: float | None = None) -> None:
+def print_result(
+    counts: Counts, fn: float, fp: float, auc: RunningAUC, left: float | None = None
+) -> None:
     """Write the figures of a run for people."""
+    within = f", within {auc.error:.1g}" if auc.error else ""
     caught = counts.positives - counts.false_negatives
     passed = counts.negatives - counts.false_positives
     print_table(
@@ -82,6 +85,7 @@ def print_result(counts: Counts, fn: float, fp: float, left: float | None = None
                 f"let pass {passed:,.10g} of {counts.negatives:,.10g} negatives",
             ),
             ("balanced", percent(counts.sum(unseen=math.nan)), "mean of the two"),
+            ("AUC", percent(auc.value), f"a positive scores above a negative{within}"),
             (
                 "precision",
                 percent(counts.precision),

@@ -33,7 +33,7 @@ from .reports import RunReport
 from .results import ResultFile, cell
 
 DEFAULT_LEARNER = "Recommended"
-_CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates")
+_CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates", "auc")
 
 
 class Stop:
@@ -188,6 +188,10 @@ class Job:
             self.model, state = load_run(self._mark)
             if state is None:
                 raise click.UsageError(f"--resume: {self._mark} is a model, not a checkpoint")
+            if "auc" not in state:
+                raise click.UsageError(
+                    f"--resume: {self._mark} is of an earlier version: start anew without --resume"
+                )
             self.name = state["name"]
             for key, value in state["asked"].items():
                 if self._asked[key] != value:
@@ -263,6 +267,8 @@ class Job:
         if self._page:
             notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
             notes += [f"left out: {text}" for text in self._left_out()]
+            if self.run.auc.value == self.run.auc.value:
+                notes.append(f"AUC {self.run.auc.value:.2%} over the whole run")
             self._page.write(self.name, self.model, self.data, self.run.counts, self.cost, notes)
         if self.saved and not interrupted and os.path.exists(self._mark):
             os.unlink(self._mark)
@@ -289,6 +295,8 @@ class Job:
                     "parameters": self.model.get_params(),
                     "data": self.data,
                     **measures(counts, *self.cost),
+                    "auc": self.run.auc.value,
+                    "auc_error": self.run.auc.error,
                     "budget_left": self._left(),
                     "seconds": seconds,
                     "bad_lines": self._bad_lines(),
@@ -304,7 +312,7 @@ class Job:
         state = "interrupted after" if interrupted else "over"
         speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
         heading(f"{self.name} {state} {counts.events:,} events of {self.data}{speed}")
-        print_result(counts, *self.cost, left=self._left())
+        print_result(counts, *self.cost, auc=self.run.auc, left=self._left())
         if self.saved:
             click.echo(f"saved to {self.save_path}")
         if self._page and self._page.path != "-":
@@ -346,6 +354,7 @@ class Job:
             counts.cost(*self.cost),
             counts.queries,
             counts.updates,
+            self.run.auc.value,
         )
         file.write([",".join("" if v != v else repr(v) for v in point)])
 

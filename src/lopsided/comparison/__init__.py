@@ -26,7 +26,8 @@ ENDINGS = {".txt": "text", ".csv": "csv", ".json": "json", ".tex": "latex", ".md
 
 _SELECTION = {
     "permutations": "parameters were chosen on other permutations than the one reported",
-    "folds": "parameters were chosen inside the training part of each fold",
+    "folds": "parameters were chosen inside the training part of each fold, by the pass over it",
+    "inner": "parameters were chosen by {} folds inside the training part of each fold",
     "held out": "parameters were chosen on the training rows; the held-out rows had no part in it",
     "time": "parameters were chosen on the first third of the stream; the figures are of the rest",
     "best": "parameters are the best of the grid on the very runs reported, as in the papers: "
@@ -56,7 +57,8 @@ class Comparison:
     selection : str
         How parameters were chosen, in words.
     about : dict
-        The data and the setting: rows, features, positives, negatives, splits, seed, known_counts.
+        The data and the setting: rows, features, positives, negatives, splits, kind, inner, search,
+        seed, known_counts.
     """
 
     rows: list[Row]
@@ -86,6 +88,8 @@ class Comparison:
         point with the mean and standard deviation of the metric over all runs, the seconds and,
         of learners with weights, how many are not 0 (`nnz`) and the share that is (`sparsity`).
         """  # noqa: D205
+        if self.about["search"] != "all":
+            raise ValueError("a coarse search leaves points of the grid out: search all of them")
         points: dict[tuple[str, int], list[Run]] = {}
         for run in self.sweep:
             if parameter in run.parameters:
@@ -139,6 +143,8 @@ def compare(
     fn: float = 0.9,
     fp: float = 0.1,
     select: Literal["honest", "best"] = "honest",
+    inner: int | None = None,
+    search: Literal["all", "coarse"] = "all",
     sample_weight: ArrayLike | None = None,
     seed: int = 0,
     jobs: int | None = None,
@@ -179,8 +185,14 @@ def compare(
         other permutations, the rows learned from before those held out, or the first third of a
         stream in time. Permutations are of the same rows; for a choice that has not seen the rows
         reported at all take one of the others. "best": by the very runs reported, as papers do.
+    inner : int, optional
+        With folds: choose by so many folds within the rows learned from, the mean of the metric on
+        each after a pass over the others; 0 for the pass over all of them. Default: 5.
+    search : {"all", "coarse"}
+        "coarse": of long lists of values try every fourth, then what is next to the best, two steps
+        and one step away, for each run by itself; for folds, held_out or order="time".
     seed : int
-        Of permutations and folds.
+        Of permutations and folds, inner ones too.
     jobs : int, optional
         Threads. Default: as many as there are cores. They do not change the result.
     progress : callable, optional
@@ -216,7 +228,11 @@ def compare(
     labels = Labels.start(model.positive, None, getattr(model, "class_weight", None))
     data = data_of(X, y, sample_weight, labels)
     choosing = any(len(learner.points) > 1 for learner in found)
-    splits = _splits(data.y, permutations, folds, held_out, seed, order, choosing and select)
+    within = _inner(inner, folds, choosing, select)
+    splits = _splits(
+        data.y, permutations, folds, held_out, seed, order, choosing and select, within
+    )
+    _check_search(search, choosing, select, splits.kind)
     if choosing and select == "honest" and splits.kind == "permutations" and len(splits.all) < 2:
         raise ValueError(
             "one permutation leaves no other to choose parameters on: take more, or no grid, or "
@@ -232,7 +248,7 @@ def compare(
     job = Job(data, held, splits, metric, prices, points, known)
     journal = None if resume is None else Journal(resume, facts_of(job, found, X, held_out))
     try:
-        sweep = run_all(job, found, jobs, progress, journal)
+        sweep = run_all(job, found, jobs, progress, journal, search == "coarse")
     finally:
         if journal is not None:
             journal.close()
@@ -243,10 +259,14 @@ def compare(
         "negatives": int(np.count_nonzero(data.codes < 0)),
         "splits": splits.words,
         "kind": splits.kind,
+        "inner": within,
+        "search": search,
         "seed": seed,
         "known_counts": known,
     }
     rule = (splits.kind if select == "honest" else select) if choosing else "none"
+    if within:
+        rule = "inner"
     return _summary(found, sweep, rule, metric, prices, select, about)
 
 
@@ -270,6 +290,33 @@ def _check(
         raise ValueError(f"jobs={jobs!r} is not possible; it must be a whole number of at least 1")
 
 
+def _inner(inner: Any, folds: Any, choosing: bool, select: str) -> int:
+    """Return the number of folds within a training part."""
+    possible = folds is not None and choosing and select == "honest"
+    if inner is None:
+        return 5 if possible else 0
+    if not possible:
+        raise ValueError("inner is for choosing parameters honestly inside folds: leave it out")
+    whole = isinstance(inner, (int, np.integer)) and not isinstance(inner, bool)
+    if not whole or inner < 0 or inner == 1:
+        raise ValueError(f"inner={inner!r} is not possible; it must be 0 or at least 2")
+    return int(inner)
+
+
+def _check_search(search: str, choosing: bool, select: str, kind: str) -> None:
+    if search not in ("all", "coarse"):
+        raise ValueError(f"search={search!r} is not possible; it must be 'all' or 'coarse'")
+    if search == "all":
+        return
+    if not choosing:
+        raise ValueError("search='coarse' is for grids, and no learner has one: leave it out")
+    if select == "best" or kind == "permutations":
+        raise ValueError(
+            "search='coarse' is for runs that choose by themselves: take folds, held_out or "
+            "order='time', and select='honest'"
+        )
+
+
 def _splits(
     y: NDArray[Any],
     permutations: Any,
@@ -278,9 +325,10 @@ def _splits(
     seed: int,
     order: str,
     chosen: str | bool,
+    inner: int,
 ) -> Splits:
     if folds is not None:
-        return folded(folds, y, seed)
+        return folded(folds, y, seed, inner)
     if order == "time":
         return in_time(y, choosing=chosen == "honest", held_out=held_out is not None)
     return permuted(20 if permutations is None else permutations, y, seed, held_out is not None)
@@ -308,7 +356,7 @@ def _summary(
         fn=prices.fn,
         fp=prices.fp,
         select=select,
-        selection=_SELECTION[rule],
+        selection=_SELECTION[rule].format(about["inner"]),
         about=about,
     )
 

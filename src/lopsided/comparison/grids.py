@@ -21,11 +21,36 @@ class Learner:
     name: str
     model: OnlineClassifier
     points: tuple[dict[str, Any], ...]
+    grid: Mapping[str, Sequence[Any]] = dataclasses.field(default_factory=dict)
 
     def make(self, point: int) -> OnlineClassifier:
         """Return a fresh estimator at a point of the grid."""
         model = type(self.model)(**self.model.get_params(deep=False))
         return model.set_params(**self.points[point])
+
+    def around(self, best: int | None, stride: int) -> set[int]:
+        """Return points a stride apart: all over the grid, or those next to a point.
+
+        Short or unordered lists of values are not thinned out.
+        """
+        axes = []
+        sizes = [len(values) for values in self.grid.values()]
+        here = None if best is None else np.unravel_index(best, sizes)
+        for k, values in enumerate(self.grid.values()):
+            every, n = range(len(values)), len(values)
+            if not _is_scale(values):
+                axes.append(every)
+            elif here is None:
+                axes.append(range((n - 1) % stride // 2, n, stride))
+            else:
+                at = int(here[k])
+                axes.append(range(max(at % stride, at - stride), min(n, at + stride + 1), stride))
+        return {int(np.ravel_multi_index(at, sizes)) for at in itertools.product(*axes)}
+
+
+def _is_scale(values: Sequence[Any]) -> bool:
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
+    return len(values) > 4 and numbers and list(values) == sorted(values)
 
 
 def learners_of(learners: Any, grid: Any) -> list[Learner]:
@@ -35,7 +60,7 @@ def learners_of(learners: Any, grid: Any) -> list[Learner]:
     found = []
     for name, (model, own) in named.items():
         chosen = grids.get(name, own)
-        learner = Learner(name, model, tuple(_points(name, model, chosen)))
+        learner = Learner(name, model, tuple(_points(name, model, chosen)), chosen)
         for point in range(len(learner.points)):
             learner.make(point)._check()
         found.append(learner)

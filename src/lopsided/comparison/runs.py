@@ -12,8 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data import BadRowError, Batch, as_batch, as_weights, is_events
+from .._data import (
+    BadRowError,
+    Batch,
+    _from_frame,
+    as_batch,
+    as_weights,
+    is_events,
+    some_rows,
+    unmasked,
+)
 from .._labels import LabelError, Labels, as_labels
+from ..data.block import Dense
 from ..evaluation import Progress, progressive
 from ..metrics import Counts
 from .grids import Learner
@@ -21,6 +31,7 @@ from .journal import Journal, Task, digest
 from .measures import Prices, measure
 from .splits import Split, Splits
 
+_STRIDES = (4, 2, 1)  # of a coarse search
 _KEPT = ("choice", "value", "seconds", "nnz", "sparsity")  # of a run in a journal, as it is
 
 
@@ -93,10 +104,20 @@ class Data:
     """Rows with their labels, read once."""
 
     X: Any  # a Batch, or a list of dicts
+    given: Any  # the same in a form whose rows can be taken
     y: NDArray[Any]
     weights: NDArray[np.float64] | None
     codes: NDArray[np.int8]
     labels: Labels
+
+    def judged(self, model: Any, rows: NDArray[np.int64] | None, learned: Progress) -> Progress:
+        """Return what a model says of some rows, or of all."""
+        if rows is None:
+            scores = model.decision_function(self.X)
+            return _judged(self.codes, scores, self.weights, learned)
+        scores = model.decision_function(some_rows(self.given, rows))
+        weights = None if self.weights is None else self.weights[rows]
+        return _judged(self.codes[rows], scores, weights, learned)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,30 +135,25 @@ class Job:
     def run(self, learner: Learner, point: int, at: int) -> Run:
         """Run a learner with one point of its grid on one split."""
         split = self.splits.all[at]
-        model = learner.make(point)
+        value = measure(self.metric).of
         try:
-            progress = progressive(
-                model,
-                self.data.X,
-                self.data.y,
-                order=split.train,
-                sample_weight=self.data.weights,
-                resume=not self.known_counts,
-                points=self.points,
-            )
-            choice, reported = self._parts(progress, split, model)
+            model, progress = self._learned(learner, point, split.train, self.points)
+            by, reported = self._parts(progress, split, model)
+            choice = value(by, self.prices)
+            if split.inner:
+                inner = (self._held(learner, point, *part) for part in split.inner)
+                choice = float(np.mean([value(held, self.prices) for held in inner]))
         except (BadRowError, LabelError):
             raise
         except ValueError as error:
             raise ValueError(f"{_setting(learner, point)}, {split.name}: {error}") from None
-        value = measure(self.metric).of
         nnz, sparsity = _sparsity(model)
         return Run(
             learner=learner.name,
             point=point,
             parameters=learner.points[point],
             split=at,
-            choice=float(value(choice, self.prices)),
+            choice=float(choice),
             value=float(value(reported, self.prices)),
             counts=_counts(reported),
             seconds=progress.seconds,
@@ -146,14 +162,32 @@ class Job:
             curve=progress.curve,
         )
 
+    def _learned(
+        self, learner: Learner, point: int, rows: NDArray[np.int64] | None, points: int
+    ) -> tuple[Any, Progress]:
+        model = learner.make(point)
+        progress = progressive(
+            model,
+            self.data.X,
+            self.data.y,
+            order=rows,
+            sample_weight=self.data.weights,
+            resume=not self.known_counts,
+            points=points,
+        )
+        return model, progress
+
+    def _held(
+        self, learner: Learner, point: int, train: NDArray[np.int64], test: NDArray[np.int64]
+    ) -> Progress:
+        model, progress = self._learned(learner, point, train, 0)
+        return self.data.judged(model, test, progress)
+
     def _parts(self, progress: Progress, split: Split, model: Any) -> tuple[Progress, Progress]:
         """Return what parameters may be chosen by and what is reported."""
         if split.test is not None or self.held_out is not None:
             held = self.data if self.held_out is None else self.held_out
-            rows = slice(None) if split.test is None else split.test
-            scores = model.decision_function(held.X)[rows]
-            weights = None if held.weights is None else held.weights[rows]
-            return progress, _judged(held.codes[rows], scores, weights, progress)
+            return progress, held.judged(model, split.test, progress)
         if split.start:
             first, rest = slice(split.start), slice(split.start, None)
             return _part(progress, first), _part(progress, rest)
@@ -216,7 +250,19 @@ def data_of(X: Any, y: Any, weights: Any, labels: Labels) -> Data:
     size = rows.rows.size if isinstance(rows, Batch) else len(rows)
     array = as_labels(y, size)
     labels, codes = labels.read(array)
-    return Data(rows, array, as_weights(weights, size), codes, labels)
+    return Data(rows, _takeable(X), array, as_weights(weights, size), codes, labels)
+
+
+def _takeable(X: Any) -> Any:
+    """Return the rows in a form of which some can be taken at little cost."""
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        array, names = _from_frame(X)
+        return array if names is None else Dense(array, names)
+    if is_events(X) or hasattr(X, "indptr") or hasattr(X, "names"):
+        return X
+    return unmasked(X, "X")
 
 
 def run_all(
@@ -225,14 +271,28 @@ def run_all(
     jobs: int | None,
     progress: Callable[[int, int], None] | None,
     journal: Journal | None,
+    coarse: bool,
 ) -> list[Run]:
-    """Return the runs by learner, point and split, whatever the order in which they end."""
-    tasks = [
-        (k, point, at)
-        for at in range(len(job.splits.all))
-        for k, learner in enumerate(learners)
-        for point in range(len(learner.points))
-    ]
+    """Return the runs by learner, point and split, whatever the order in which they end.
+
+    A coarse search runs every fourth value of each parameter, then goes to the neighbours of the
+    best of each split, two steps and one step away.
+    """
+    at_all = range(len(job.splits.all))
+    if coarse:
+        tasks = {
+            (k, p, at)
+            for at in at_all
+            for k, one in enumerate(learners)
+            for p in one.around(None, _STRIDES[0])
+        }
+    else:
+        tasks = {
+            (k, p, at)
+            for at in at_all
+            for k, one in enumerate(learners)
+            for p in range(len(one.points))
+        }
     known = {} if journal is None else journal.runs
     try:
         done = {task: _from_journal(learners[task[0]], task, run) for task, run in known.items()}
@@ -240,21 +300,42 @@ def run_all(
         raise ValueError("the journal has a run that cannot be read: start another one") from None
     pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
     try:
-        coming = {
-            pool.submit(job.run, learners[k], point, at): (k, point, at)
-            for k, point, at in tasks
-            if (k, point, at) not in done
-        }
-        for future in as_completed(coming):
-            task, run = coming[future], future.result()
-            done[task] = run
-            if journal is not None:
-                journal.add(task, _to_journal(run))
-            if progress is not None:
-                progress(len(done), len(tasks))
+        for stride in _STRIDES if coarse else _STRIDES[:1]:
+            if stride != _STRIDES[0]:
+                tasks |= _closer(job, learners, [done[task] for task in sorted(tasks)], stride)
+            coming = {
+                pool.submit(job.run, learners[k], point, at): (k, point, at)
+                for k, point, at in sorted(tasks, key=lambda task: (task[2], *task[:2]))
+                if (k, point, at) not in done
+            }
+            for future in as_completed(coming):
+                task, run = coming[future], future.result()
+                done[task] = run
+                if journal is not None:
+                    journal.add(task, _to_journal(run))
+                if progress is not None:
+                    progress(len(done), len(tasks))
     finally:  # after a fault or an interruption: no waiting for what is under way
         pool.shutdown(wait=False, cancel_futures=True)
     return [done[task] for task in sorted(tasks)]
+
+
+def _closer(job: Job, learners: Sequence[Learner], runs: list[Run], stride: int) -> set[Task]:
+    """Return the runs next to the best so far of each learner and split."""
+    larger = measure(job.metric).larger_is_better
+    tasks = set()
+    for k, learner in enumerate(learners):
+        for at in range(len(job.splits.all)):
+            mine = [run for run in runs if run.learner == learner.name and run.split == at]
+            best = best_of(mine, larger)
+            tasks |= {(k, point, at) for point in learner.around(best.point, stride)}
+    return tasks
+
+
+def best_of(runs: Sequence[Run], larger: bool) -> Run:
+    """Return the first of the runs with the best figure to choose by."""
+    choices = np.array([run.choice if larger else -run.choice for run in runs])
+    return runs[int(np.argmax(np.where(np.isnan(choices), -np.inf, choices)))]
 
 
 def _to_journal(run: Run) -> dict[str, Any]:
@@ -297,7 +378,7 @@ def facts_of(job: Job, learners: Sequence[Learner], X: Any, held_out: Any) -> di
     """Return what a journal must have in common with the comparison that goes on with it."""
     from .. import __version__  # slow to find out, seldom needed
 
-    orders = [(split.train, split.test) for split in job.splits.all]
+    orders = [(split.train, split.test, split.inner) for split in job.splits.all]
     return {
         "version of lopsided": __version__,
         "data": digest(X),

@@ -16,13 +16,15 @@ from .._data import as_order
 class Split:
     """One run: rows to learn from in this order (None: all as they stand), rows held out.
 
-    Where nothing is held out the pass itself is reported, from the visit `start` on.
+    Where nothing is held out the pass itself is reported, from the visit `start` on. `inner` are
+    such pairs within the rows to learn from, by which parameters are chosen.
     """
 
     name: str
     train: NDArray[np.int64] | None
     test: NDArray[np.int64] | None = None
     start: int = 0
+    inner: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +80,7 @@ def in_time(y: NDArray[Any], *, choosing: bool, held_out: bool) -> Splits:
     return Splits("time", words, (Split("in order of time", None, start=start),))
 
 
-def folded(folds: Any, y: NDArray[Any], seed: int) -> Splits:
+def folded(folds: Any, y: NDArray[Any], seed: int, inner: int) -> Splits:
     """Return runs that each hold out one fold: k random folds, or these; a column is a repeat."""
     if isinstance(folds, (int, np.integer)):
         numbers = _stratified(int(folds), y, seed)[:, None]
@@ -90,7 +92,7 @@ def folded(folds: Any, y: NDArray[Any], seed: int) -> Splits:
             raise ValueError("folds must be a number, or whole numbers: one fold a row of X")
         if len(numbers) != len(y):
             raise ValueError(f"X has {len(y)} rows but folds has {len(numbers)}")
-    splits = []
+    splits: list[Split] = []
     for repeat, column in enumerate(numbers.T):
         for fold in np.unique(column):
             name = f"fold {fold}" if numbers.shape[1] == 1 else f"fold {fold} of repeat {repeat}"
@@ -99,8 +101,24 @@ def folded(folds: Any, y: NDArray[Any], seed: int) -> Splits:
                 raise ValueError(f"{name} has all rows: nothing is left to learn from")
             check_classes(y[held], name)
             check_classes(y[~held], f"what is left without {name}")
-            splits.append(Split(name, np.flatnonzero(~held), np.flatnonzero(held)))
+            train = np.flatnonzero(~held)
+            parts = _parts(train, y, inner, seed + len(splits), name) if inner else ()
+            splits.append(Split(name, train, np.flatnonzero(held), inner=parts))
     return Splits("folds", f"{len(splits)} held-out folds", tuple(splits))
+
+
+def _parts(
+    train: NDArray[np.int64], y: NDArray[Any], inner: int, seed: int, name: str
+) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]:
+    """Return the folds of a training part: rows to learn from, rows held out."""
+    few = int(np.unique(y[train], return_counts=True)[1].min())
+    if few < inner:
+        raise ValueError(
+            f"what is left without {name} has {few} rows of a class, too few for {inner} inner "
+            "folds: take fewer"
+        )
+    numbers = _stratified(inner, y[train], seed)
+    return tuple((train[numbers != k], train[numbers == k]) for k in range(inner))
 
 
 def _stratified(k: int, y: NDArray[Any], seed: int) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..metrics import Counts
 from .grids import Learner
 from .measures import Prices
-from .runs import Run
+from .runs import Run, best_of
 from .statistics import paired_t, wilcoxon
 
 LEVEL = 0.05  # of the tests
@@ -65,7 +65,9 @@ class Row:
 def chosen_runs(learner: Learner, sweep: list[Run], rule: str, larger: bool) -> list[Run]:
     """Return for each split the run with the chosen parameters."""
     mine = [run for run in sweep if run.learner == learner.name]
-    size = len(mine) // len(learner.points)
+    size = 1 + max(run.split for run in mine)
+    if rule not in ("none", "best", "permutations"):  # every split has a choice of its own
+        return [best_of([run for run in mine if run.split == at], larger) for at in range(size)]
     by_point = [mine[k * size : (k + 1) * size] for k in range(len(learner.points))]
     values = np.array(
         [[r.value if rule == "best" else r.choice for r in part] for part in by_point]
@@ -77,10 +79,8 @@ def chosen_runs(learner: Learner, sweep: list[Run], rule: str, larger: bool) -> 
             scores = values[:, 0]
         elif rule == "best":
             scores = values.mean(axis=1)
-        elif rule == "permutations":
-            scores = np.delete(values, at, axis=1).mean(axis=1)
         else:
-            scores = values[:, at]
+            scores = np.delete(values, at, axis=1).mean(axis=1)
         chosen.append(by_point[int(np.argmax(scores))][at])
     return chosen
 

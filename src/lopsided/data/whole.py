@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._data import some_rows
 from .block import Block, Dense, Sparse
 
 
@@ -63,18 +64,6 @@ def _sparse(block: _core.LibsvmBlock) -> Sparse:
 
 def taken(block: Block, rows: NDArray[np.int64]) -> Block:
     """Return some rows of a block."""
-    X = block.X
-    if isinstance(X, list):
-        X = [X[row] for row in rows]
-    elif isinstance(X, Dense):
-        X = Dense(X.array[rows], X.names)
-    elif isinstance(X, Sparse):
-        counts = np.diff(X.indptr)
-        starts = np.concatenate([[0], np.cumsum(counts[rows])])
-        places = np.arange(starts[-1]) + np.repeat(X.indptr[rows] - starts[:-1], counts[rows])
-        shape = (len(rows), X.shape[1])
-        X = Sparse(starts, X.indices[places], X.data[places], shape, X.names, X.hashed)
-    else:
-        X = X[rows]
+    X = some_rows(block.X, rows)
     y, weight, time = (None if v is None else v[rows] for v in (block.y, block.weight, block.time))
     return Block(X, y, weight, block.lines[rows], block.file, time)

@@ -1,0 +1,91 @@
+// OPAUC, one-pass AUC optimisation (Gao, Jin, Zhu & Zhou 2013): a step down the square loss of a row x
+// of class y with all rows of the other class, of which mean c and covariance S are enough,
+//   w -= learning_rate * weight * (regularization w - y (x - c) + (x - c) (x - c).w + S w).
+#pragma once
+
+#include "../linear/symmetric.hpp"
+#include "../row.hpp"
+
+namespace lopsided {
+
+class Opauc {
+ public:
+  double score(const RowLike auto& x) const { return dot(weights_, x); }
+
+  bool learn(const RowLike auto& x, const Target& t, double) {
+    Class& own = t.y > 0 ? positives_ : negatives_;
+    Class& other = t.y > 0 ? negatives_ : positives_;
+    const std::size_t padded = own.scatter.padded();
+    for (auto* room : {&away_, &product_, &padded_weights_, &nothing_}) room->resize(padded);
+
+    own.away(x, away_.data());
+    own.absorb(t.weight, away_.data());
+    if (other.weight == 0) return false;
+
+    other.away(x, away_.data());
+    std::copy_n(weights_.data(), weights_.size(), padded_weights_.data());
+    other.scatter.multiply(padded_weights_.data(), nothing_.data(), product_.data());
+    const double* __restrict z = away_.data();
+    const double* __restrict m = product_.data();
+    double* __restrict w = weights_.data();
+    const double along = lanes::sum(static_cast<Index>(weights_.size()), [=](Index j) { return z[j] * w[j]; });
+    const double rate = learning_rate_ * t.weight, share = 1 / other.weight;
+    for (std::size_t j = 0; j < weights_.size(); ++j)
+      w[j] -= rate * (regularization_ * w[j] + (along - t.y) * z[j] + share * m[j]);
+    return true;
+  }
+
+  Vector coefficients() const { return weights_; }
+  void reserve(std::size_t size) {
+    if (size > Symmetric::max_size)
+      throw std::length_error("OPAUC keeps matrices of features by features and takes at most 40000 features: use OAM");
+    state([size](const char*, auto& values) {
+      if constexpr (requires { values.grow(size); }) values.reserve(size);
+    });
+  }
+
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate_);
+    visit("regularization", regularization_);
+  }
+  void state(auto&& visit) {
+    visit("weights", weights_);
+    visit("negatives.weight", negatives_.weight);
+    visit("negatives.mean", negatives_.mean);
+    visit("negatives.scatter", negatives_.scatter);
+    visit("positives.weight", positives_.weight);
+    visit("positives.mean", positives_.mean);
+    visit("positives.scatter", positives_.scatter);
+    for (const Class* c : {&negatives_, &positives_})
+      if (!(c->weight >= 0 && std::isfinite(c->weight)))
+        throw std::invalid_argument("state weight is not possible");
+  }
+
+ private:
+  // What is known of the rows of a class: covariance = scatter / weight.
+  struct Class {
+    double weight = 0;
+    Vector mean;
+    Symmetric scatter{0};
+
+    void away(const RowLike auto& x, double* out) const {
+      for (std::size_t j = 0; j < mean.size(); ++j) out[j] = -mean[j];
+      x.add_to(out, 1);
+    }
+    void absorb(double e, double* away) {
+      const double before = weight;
+      weight += e;
+      for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += e / weight * away[j];
+      const double root = std::sqrt(e * (before / weight));
+      for (std::size_t j = 0; j < mean.size(); ++j) away[j] *= root;
+      if (before > 0) scatter.add(away);
+    }
+  };
+
+  double learning_rate_ = 0.01, regularization_ = 0.01;
+  Vector weights_;
+  Class negatives_, positives_;
+  std::vector<double> away_, product_, padded_weights_, nothing_;
+};
+
+}  // namespace lopsided

@@ -1,0 +1,54 @@
+// Kernels of two rows, from two numbers of each row and one of the pair.
+//
+//   gaussian    exp(-gamma |x - z|^2)      inner = x.z
+//   laplacian   exp(-gamma |x - z|_1)      inner = sum of min(|x_j|, |z_j|) where the signs agree
+//   linear      x.z
+//   polynomial  (gamma x.z + coef0)^degree
+//
+// A distance is self(x) + self(z) - 2 inner(x, z), with self(x) = inner(x, x). Inner sums run over the
+// features in order, one after the other: what is 0 in either row changes no bit, so dense and sparse
+// rows give the same bits, in either order, and rows may grow. Several rows are summed side by side.
+#pragma once
+
+#include "../base.hpp"
+
+namespace lopsided::kernel {
+
+inline constexpr std::size_t lanes = 16;  // rows side by side in a tile: value of feature j of row l at j * lanes + l
+
+enum class Form { gaussian, laplacian, linear, polynomial };
+
+struct Function {
+  Form form = Form::gaussian;
+  double gamma = 1, degree = 3, coef0 = 1;
+
+  bool radial() const { return form == Form::gaussian || form == Form::laplacian; }
+  // `inner` holds inner sums with n rows, whose own are `selves`; they become kernels.
+  void apply(double self, const double* selves, std::size_t n, double* inner) const;
+  double of_itself(double self) const {
+    apply(self, &self, 1, &self);
+    return self;
+  }
+};
+
+// A term of an inner sum.
+inline double overlap(double x, double z) {
+  const double low = x < z ? x : z, high = x < z ? z : x;
+  return (low > 0 ? low : 0) - (high < 0 ? high : 0);
+}
+
+// Inner sums of x, of n features, with the rows of a tile.
+void dots(const double* tile, const double* x, std::size_t n, double* out);
+void overlaps(const double* tile, const double* x, std::size_t n, double* out);
+
+// e^x for x <= 0, within 1e-15 relative; 0 below -708.
+void exponentials(double* x, std::size_t n);
+
+// Sum of a_i b_i over the same lanes on every instruction set.
+double weighted(const double* a, const double* b, std::size_t n);
+// out += sum over k of factors[k] * rows[k]; n is a multiple of `lanes`.
+void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count);
+// How many of the values are at least so large.
+std::size_t at_least(const double* values, std::size_t n, double least);
+
+}  // namespace lopsided::kernel

@@ -1,0 +1,87 @@
+// NORMA (Kivinen, Smola & Williamson 2004): gradient steps on a hinge in the space of the kernel. In every
+// round the weights shrink by 1 - learning_rate * regularization; a row with y (f(x) + b) <= margin is kept with the
+// weight learning_rate * y, by which b moves too. The margin is 1, or moves so that a share nu of the rows falls
+// below it. Rows may be dropped when they are `truncation` rounds old.
+#pragma once
+
+#include <deque>
+
+#include "list.hpp"
+
+namespace lopsided {
+
+class Norma : public kernel::List {
+ public:
+  double meet(const kernel::Kernelled& x) { return scale_ * List::meet(x) + b_; }
+  double score(const kernel::Kernelled& x) const { return scale_ * List::score(x) + b_; }
+
+  bool learn(const kernel::Kernelled& x, const Target& t) {
+    const bool error = t.y * (scale_ * score_ + b_) <= margin_;
+    const double step = learning_rate_ * t.weight * t.y;
+    shrink();
+    if (error) {
+      rows_.push_back(x, step / scale_);
+      if (bias_) b_ += step;
+      if (truncation_ > 0) born_.push_back(t.round);
+    }
+    if (nu_ > 0) margin_ -= learning_rate_ * (error - nu_);
+    while (!born_.empty() && static_cast<double>(t.round - born_.front()) >= truncation_) {
+      rows_.pop_front();
+      born_.pop_front();
+    }
+    return error;
+  }
+
+  void clear() {
+    List::clear();
+    born_.clear();
+    b_ = 0;
+    scale_ = 1;
+    start();
+  }
+  void options(auto&& visit) {
+    visit("learning_rate", learning_rate_);
+    visit("regularization", regularization_);
+    visit("nu", nu_);
+    visit("bias", bias_);
+    visit("truncation", truncation_);
+    start();
+  }
+  void state(auto&& visit, std::size_t features) {
+    visit("bias", b_);
+    visit("norma.margin", margin_);
+    visit("norma.scale", scale_);
+    kernel::Support::check(std::isfinite(b_) && std::isfinite(margin_) && scale_ > 0 && scale_ <= 1);
+    List::state(visit, features);
+    if (truncation_ == 0) return;
+    Series born;
+    born.values.assign(born_.begin(), born_.end());
+    visit("kept.born", born);
+    if (!visit.restores()) return;
+    kernel::Support::check(born.values.size() == rows_.size() &&
+                           std::is_sorted(born.values.begin(), born.values.end()) &&
+                           kernel::Support::all_finite(born.values) &&
+                           (born.values.empty() || (born.values.front() >= 0 && born.values.back() < 0x1p53)));
+    born_.clear();
+    for (const double round : born.values) born_.push_back(static_cast<Count>(round));
+  }
+
+ private:
+  void start() { margin_ = nu_ > 0 ? 0 : 1; }
+  // Weights are to be multiplied by scale_, which shrinks in their place.
+  void shrink() {
+    scale_ *= 1 - learning_rate_ * regularization_;
+    if (scale_ > 0x1p-128) return;
+    scale(scale_);
+    scale_ = 1;
+  }
+
+  double learning_rate_ = 0.01, regularization_ = 0.01;
+  double nu_ = 0, truncation_ = 0;  // 0: none
+  bool bias_ = false;
+
+  double b_ = 0, margin_ = 1, scale_ = 1;
+  std::deque<Count> born_;  // the round of each row, with a truncation
+};
+
+}  // namespace lopsided

@@ -1,0 +1,43 @@
+// RBP, the randomized budget perceptron (Cavallanti, Cesa-Bianchi & Gentile 2007): as the kernel
+// perceptron, but a full list loses a random row to the new one.
+#pragma once
+
+#include "../random.hpp"
+#include "list.hpp"
+
+namespace lopsided {
+
+class Rbp : public kernel::List {
+ public:
+  bool learn(const kernel::Kernelled& x, const Target& t) {
+    if (t.y * score_ > 0) return false;
+    const double weight = t.weight * t.y;
+    if (static_cast<double>(rows_.size()) < most_) rows_.push_back(x, weight);
+    else rows_.write(static_cast<std::size_t>(draw() * most_), x, weight);
+    return true;
+  }
+
+  void clear() {
+    List::clear();
+    draws_ = 0;
+  }
+  void options(auto&& visit) {
+    visit("buffer_size", most_);
+    visit("seed", seed_);
+  }
+  void state(auto&& visit, std::size_t features) {
+    visit("draws", draws_);
+    List::state(visit, features, most_);
+  }
+
+ private:
+  double draw() {
+    const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
+    return static_cast<double>(splitmix64(key + draws_++) >> 11) * 0x1p-53;
+  }
+
+  double most_ = 200, seed_ = 0;
+  Count draws_ = 0;
+};
+
+}  // namespace lopsided

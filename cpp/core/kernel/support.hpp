@@ -1,0 +1,306 @@
+// The rows that a kernel learner keeps with their weights, in a list: the oldest first, unless rows are replaced in place.
+// Dense rows lie side by side in tiles, sparse rows stay sparse.
+//
+// A row lives in a slot. The list is a ring of slots: its first row is in slot `first`.
+#pragma once
+
+#include "../prepare.hpp"
+#include "../query.hpp"
+#include "../table.hpp"
+#include "functions.hpp"
+
+namespace lopsided::kernel {
+
+// Numbers that no copy of a model needs.
+template <class Values>
+struct Passing {
+  Passing() = default;
+  Passing(const Passing&) {}
+  Passing& operator=(const Passing&) { return *this; }
+  Values values{};
+};
+
+// A row as it is kept, with its scale in its values; sparse rows in the order of the features.
+struct Kernelled {
+  bool sparse = false;
+  std::vector<double> values;  // dense: of features 0, 1, ...
+  std::vector<Index> indices;
+  double square = 0, length = 0;  // inner sums with itself: x.x and |x|_1
+
+  double self(Form form) const { return form == Form::laplacian ? length : square; }
+  std::size_t bytes() const { return sizeof *this + 8 * values.size() + 4 * indices.size(); }
+
+  void take(const DenseRow& x, bool as_sparse) {
+    begin(as_sparse);
+    if (as_sparse) {
+      for (Index j = 0; j < x.size; ++j) add(j, x.scale * x.values[j]);
+    } else {
+      values.resize(static_cast<std::size_t>(x.size));
+      for (Index j = 0; j < x.size; ++j) values[j] = x.scale * x.values[j];
+    }
+    finish();
+  }
+  void take(const SparseRow& x, bool as_sparse) {
+    begin(as_sparse);
+    if (!as_sparse) {
+      for (Index k = 0; k < x.size; ++k) {
+        const auto j = static_cast<std::size_t>(x.indices[k]);
+        if (j >= values.size()) values.resize(j + 1);
+        values[j] = x.scale * x.values[k];
+      }
+    } else if (std::is_sorted(x.indices, x.indices + x.size)) {
+      for (Index k = 0; k < x.size; ++k) add(x.indices[k], x.scale * x.values[k]);
+    } else {
+      std::vector<Index> order(static_cast<std::size_t>(x.size));
+      for (Index k = 0; k < x.size; ++k) order[k] = k;
+      std::sort(order.begin(), order.end(), [&](Index a, Index b) { return x.indices[a] < x.indices[b]; });
+      for (const Index k : order) add(x.indices[k], x.scale * x.values[k]);
+    }
+    finish();
+  }
+  void make_sparse() {
+    const std::vector<double> all = std::move(values);
+    take(DenseRow{all.data(), static_cast<Index>(all.size()), 0}, true);
+  }
+
+ private:
+  void begin(bool as_sparse) {
+    sparse = as_sparse;
+    values.clear();
+    indices.clear();
+  }
+  void add(Index j, double v) {
+    if (v == 0) return;
+    indices.push_back(j);
+    values.push_back(v);
+  }
+  void finish() {
+    square = length = 0;
+    for (const double v : values) square += v * v, length += std::abs(v);
+  }
+};
+
+class Support {
+ public:
+  std::size_t size() const { return size_; }
+  std::size_t slots() const { return slots_; }                            // in use or free
+  std::size_t room() const { return (slots_ + lanes - 1) / lanes * lanes; }  // of a number for each slot
+  std::size_t first() const { return first_; }
+  std::size_t slot(std::size_t position) const { return (first_ + position) % slots_; }
+  std::size_t position(std::size_t slot) const { return (slot + slots_ - first_) % slots_; }
+  double* weights() { return weights_.data(); }  // by slot, 0 where there is no row
+  const double* weights() const { return weights_.data(); }
+
+  double self(std::size_t slot, Form form) const { return (form == Form::laplacian ? lengths_ : squares_)[slot]; }
+
+  // Inner sums of a row with every slot, `room()` of them. `pad` holds zeros for every feature and
+  // holds them again afterwards.
+  void inner(const Kernelled& x, Form form, Table& pad, double* out) const {
+    if (!sparse_) {
+      for (std::size_t t = 0; t < tiles_.size(); ++t) {
+        const std::size_t n = std::min(tiles_[t].size() / lanes, x.values.size());
+        if (form == Form::laplacian) overlaps(tiles_[t].data(), x.values.data(), n, out + t * lanes);
+        else dots(tiles_[t].data(), x.values.data(), n, out + t * lanes);
+      }
+      return;
+    }
+    std::fill_n(out, room(), 0.0);
+    if (slots_ == 0 || x.indices.empty()) return;
+    pad.grow(std::max(features_, static_cast<std::size_t>(x.indices.back()) + 1));
+    double* wide = pad.data();
+    for (std::size_t k = 0; k < x.indices.size(); ++k) wide[x.indices[k]] = x.values[k];
+    for (std::size_t s = 0; s < slots_; ++s) {
+      const Kernelled& z = rows_[s];
+      double sum = 0;
+      if (form == Form::laplacian)
+        for (std::size_t k = 0; k < z.indices.size(); ++k) sum += overlap(wide[z.indices[k]], z.values[k]);
+      else
+        for (std::size_t k = 0; k < z.indices.size(); ++k) sum += wide[z.indices[k]] * z.values[k];
+      out[s] = sum;
+    }
+    for (const Index j : x.indices) wide[j] = 0;
+  }
+  // Kernels of a row with every slot.
+  void values(const Kernelled& x, const Function& kernel, Table& pad, double* out) const {
+    inner(x, kernel.form, pad, out);
+    const std::vector<double>& selves = kernel.form == Form::laplacian ? lengths_ : squares_;
+    kernel.apply(x.self(kernel.form), selves.data(), room(), out);
+  }
+
+  // At the end of the list. Returns the slot; other slots change only if some were freed before.
+  std::size_t push_back(const Kernelled& x, double weight) {
+    if (size_ == slots_) {
+      if (first_ > 0) straighten();
+      ++slots_;
+      weights_.resize(room());
+      squares_.resize(room());
+      lengths_.resize(room());
+      if (sparse_ || (slots_ == 1 && x.sparse)) grow_sparse();
+      else tiles_.resize(room() / lanes);
+    }
+    const std::size_t s = slot(size_++);
+    write(s, x, weight);
+    return s;
+  }
+  // Frees the slot of the first of the list. Returns it.
+  std::size_t pop_front() {
+    const std::size_t s = first_;
+    write(s, {sparse_, {}, {}}, 0);
+    first_ = --size_ == 0 ? 0 : (first_ + 1) % slots_;
+    return s;
+  }
+  // In the place of the first of the list, and at its end; all slots must be in use.
+  void turn(const Kernelled& x, double weight) {
+    write(first_, x, weight);
+    first_ = (first_ + 1) % slots_;
+  }
+  // In the place of the row in a slot.
+  void write(std::size_t s, const Kernelled& x, double weight) {
+    weights_[s] = weight;
+    squares_[s] = x.square;
+    lengths_[s] = x.length;
+    features_ = std::max(features_, x.sparse ? (x.indices.empty() ? 0 : x.indices.back() + std::size_t{1})
+                                             : x.values.size());
+    if (sparse_) {
+      bytes_ += x.bytes() - rows_[s].bytes();
+      rows_[s] = x;
+      return;
+    }
+    std::vector<double>& tile = tiles_[s / lanes];
+    if (tile.size() < x.values.size() * lanes) tile.resize(x.values.size() * lanes);
+    double* at = tile.data() + s % lanes;
+    const std::size_t n = x.values.size(), all = tile.size() / lanes;
+    for (std::size_t j = 0; j < n; ++j) at[j * lanes] = x.values[j];
+    for (std::size_t j = n; j < all; ++j) at[j * lanes] = 0;
+  }
+  void read(std::size_t s, Kernelled& out) const {
+    if (sparse_) {
+      out = rows_[s];
+      return;
+    }
+    const std::vector<double>& tile = tiles_[s / lanes];
+    out.sparse = false;
+    out.indices.clear();
+    out.values.resize(tile.size() / lanes);
+    for (std::size_t j = 0; j < out.values.size(); ++j) out.values[j] = tile[j * lanes + s % lanes];
+    out.square = squares_[s];
+    out.length = lengths_[s];
+  }
+
+  void make_sparse() {
+    if (sparse_) return;
+    rows_.resize(slots_);
+    for (std::size_t s = 0; s < slots_; ++s) {
+      read(s, rows_[s]);
+      rows_[s].make_sparse();
+      bytes_ += rows_[s].bytes();
+    }
+    tiles_.clear();
+    sparse_ = true;
+  }
+  void clear() { *this = {}; }
+  std::size_t bytes() const { return (sparse_ ? bytes_ : 8 * slots_ * features_) + 24 * room(); }
+
+  // Rows in the order of their slots: dense ones of `features` numbers each, or sparse ones as ends,
+  // indices and values.
+  void state(auto&& visit, const std::string& name, std::size_t features) {
+    Count slots = slots_, size = size_, first = first_, sparse = sparse_;
+    Series weights, values, indices, ends;
+    if (!visit.restores()) {
+      weights.values.assign(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(slots_));
+      write_out(features, values.values, indices.values, ends.values);
+    }
+    visit((name + ".slots").c_str(), slots);
+    visit((name + ".size").c_str(), size);
+    visit((name + ".first").c_str(), first);
+    visit((name + ".sparse").c_str(), sparse);
+    visit(("kept." + name + ".weights").c_str(), weights);
+    visit(("kept." + name + ".values").c_str(), values);
+    if (sparse) {
+      visit(("kept." + name + ".indices").c_str(), indices);
+      visit(("kept." + name + ".ends").c_str(), ends);
+    }
+    if (!visit.restores()) return;
+    check(weights.values.size() == slots && all_finite(weights.values) && all_finite(values.values));
+    check(sparse <= 1 && size <= slots && (slots == 0 ? first == 0 : first < slots));
+    check(sparse ? ends.values.size() == slots
+                 : slots == 0 ? values.values.empty()
+                              : features > 0 ? values.values.size() / features == slots &&
+                                                   values.values.size() % features == 0
+                                             : false);
+    clear();
+    sparse_ = sparse;
+    Kernelled x;
+    const double* from = values.values.data();
+    std::size_t at = 0;
+    for (std::size_t s = 0; s < slots; ++s) {
+      if (sparse) {
+        const double end = ends.values[s];
+        check(end >= static_cast<double>(at) && end <= static_cast<double>(values.values.size()) &&
+              end == std::floor(end) && indices.values.size() == values.values.size());
+        std::vector<Index> where;
+        for (std::size_t k = at; k < static_cast<std::size_t>(end); ++k) {
+          const double j = indices.values[k];
+          check(j >= 0 && j < static_cast<double>(features) && j == std::floor(j));
+          where.push_back(static_cast<Index>(j));
+          check(where.size() < 2 || where[where.size() - 2] < where.back());
+        }
+        x.take(SparseRow{where.data(), from + at, static_cast<Index>(where.size()), 0}, true);
+        at = static_cast<std::size_t>(end);
+      } else {
+        x.take(DenseRow{from + s * features, static_cast<Index>(features), 0}, false);
+      }
+      push_back(x, weights.values[s]);
+    }
+    size_ = size;
+    first_ = first;
+  }
+
+  static bool all_finite(const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  }
+  static void check(bool sound) {
+    if (!sound) throw std::invalid_argument("state of the rows kept is not possible");
+  }
+
+ private:
+  void write_out(std::size_t features, std::vector<double>& values, std::vector<double>& indices,
+                 std::vector<double>& ends) const {
+    Kernelled x;
+    for (std::size_t s = 0; s < slots_; ++s) {
+      read(s, x);
+      values.insert(values.end(), x.values.begin(), x.values.end());
+      if (sparse_) {
+        indices.insert(indices.end(), x.indices.begin(), x.indices.end());
+        ends.push_back(static_cast<double>(values.size()));
+      } else {
+        values.resize((s + 1) * features);
+      }
+    }
+  }
+  void grow_sparse() {
+    sparse_ = true;
+    rows_.resize(slots_);
+    bytes_ += rows_.back().bytes();
+  }
+  // Puts the first row of the list into slot 0.
+  void straighten() {
+    std::vector<std::pair<Kernelled, double>> all(size_);
+    for (std::size_t p = 0; p < size_; ++p) {
+      read(slot(p), all[p].first);
+      all[p].second = weights_[slot(p)];
+    }
+    first_ = 0;
+    for (std::size_t p = 0; p < size_; ++p) write(p, all[p].first, all[p].second);
+  }
+
+  bool sparse_ = false;
+  std::size_t slots_ = 0, size_ = 0, first_ = 0;
+  std::size_t features_ = 0;  // of the widest row ever kept
+  std::vector<std::vector<double>> tiles_;
+  std::vector<Kernelled> rows_;
+  std::size_t bytes_ = 0;     // of sparse rows
+  std::vector<double> weights_, squares_, lengths_;
+};
+
+}  // namespace lopsided::kernel
