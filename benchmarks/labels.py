@@ -3,7 +3,7 @@
 The experiments of Zhang et al., "Online adaptive asymmetric active learning with limited budgets",
 figures 1 to 7 and tables 2 and 3, for all nine learners, on data sets that are looked for where
 `lopsided data list` looks; and how many labels each learner needs for 95 % of the balanced accuracy
-that it reaches with every label. "at random" is the learner of OA3-diag with labels bought at random.
+that it reaches with every label. "at random" is the learner of OA3-diag that asks at random.
 
 Streams are shuffled. Parameters are chosen on other orders than those reported, for each budget
 anew, from the grid of the catalog (the 1331 points of the paper would take a day): the first third

@@ -194,8 +194,8 @@ def chosen(
     if budget is None:
         grid = {k: values for k, values in grid.items() if not k.startswith("delta")}
     orders = list(orders)
-    best: dict[str, Any] = {}
-    least = np.inf
+    best: dict[str, Any] | None = None
+    least, refused = np.inf, None
     for values in itertools.product(*grid.values()):
         params = dict(zip(grid, values, strict=True))
         try:
@@ -203,10 +203,13 @@ def chosen(
                 aim.loss(_run(name, X, y, order, _share(budget, order, y), params, aim, seed=seed))
                 for seed, order in enumerate(orders)
             ]
-        except ValueError:  # a rate at which scores overflow
+        except ValueError as error:  # a rate at which scores overflow
+            refused = error
             continue
         if np.mean(losses) < least:
             least, best = float(np.mean(losses)), params
+    if best is None:
+        raise ValueError(f"{name}: no point of the grid is possible") from refused
     return best
 
 
