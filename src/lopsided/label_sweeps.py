@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .active import Active, resolved
+from ._around import resolved
+from .active import Active
 from .base import OnlineClassifier
 from .catalog import find
 from .evaluation import Progress, progressive
