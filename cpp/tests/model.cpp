@@ -15,7 +15,9 @@ constexpr const char* kinds[] = {"perceptron",    "romma",     "passive-aggressi
                                  "arow-diagonal", "arow-full", "acog-diagonal", "acog-full",
                                  "acog-dense-sketch", "acog-sketch",
                                  "truncated-gradient", "adaptive-fobos", "dual-averaging",
-                                 "adaptive-rda", "ssol-diagonal", "ssol-full", "recommended"};
+                                 "adaptive-rda", "ssol-diagonal", "ssol-full", "recommended",
+                                 "koil", "koil-mixture", "oam", "opauc", "kernel-perceptron",
+                                 "norma", "rbp", "forgetron", "projectron"};
 
 // Scaling, an intercept and a wanted sparsity.
 struct SetScaling final : OptionVisitor {

@@ -24,63 +24,74 @@ using Four = double __attribute__((vector_size(32)));
 
 }  // namespace
 
-LOPSIDED_CLONES void dots(const double* tile, const double* x, std::size_t n, double* out) {
-  Four a{}, b{}, c{}, d{};
+namespace {
+
+// Sums of a term over the features, for `parts` times four rows of a tile.
+template <int parts, class Term>
+[[gnu::always_inline]] inline void inner(const double* tile, const double* x, std::size_t n, double* out,
+                                         Term term) {
+  Four sum[parts] = {};
   for (std::size_t j = 0; j < n; ++j, tile += lanes) {
     const Four v = Four{} + x[j];
-    a += v * load(tile);
-    b += v * load(tile + 4);
-    c += v * load(tile + 8);
-    d += v * load(tile + 12);
+    for (int p = 0; p < parts; ++p) sum[p] += term(v, load(tile + 4 * p));
   }
-  store(out, a), store(out + 4, b), store(out + 8, c), store(out + 12, d);
+  for (int p = 0; p < parts; ++p) store(out + 4 * p, sum[p]);
+}
+template <class Term>
+[[gnu::always_inline]] inline void inner(const double* tile, std::size_t rows, const double* x, std::size_t n,
+                                         double* out, Term term) {
+  if (rows > 12) inner<4>(tile, x, n, out, term);
+  else if (rows > 8) inner<3>(tile, x, n, out, term);
+  else if (rows > 4) inner<2>(tile, x, n, out, term);
+  else inner<1>(tile, x, n, out, term);
 }
 
-LOPSIDED_CLONES void overlaps(const double* tile, const double* x, std::size_t n, double* out) {
-  Four a{}, b{}, c{}, d{};
-  for (std::size_t j = 0; j < n; ++j, tile += lanes) {
-    const Four v = Four{} + x[j];
-    a += overlap(v, load(tile));
-    b += overlap(v, load(tile + 4));
-    c += overlap(v, load(tile + 8));
-    d += overlap(v, load(tile + 12));
-  }
-  store(out, a), store(out + 4, b), store(out + 8, c), store(out + 12, d);
-}
+}  // namespace
 
-// x = k ln 2 + r, |r| <= ln 2 / 2; e^r by its series up to r^13 / 13!.
-LOPSIDED_CLONES void exponentials(double* __restrict x, std::size_t n) {
-  constexpr double magic = 0x1.8p52;  // adding it rounds to a whole number, which is then in the low bits
-  for (std::size_t i = 0; i < n; ++i) {
-    const double v = x[i] < -708 ? -708 : x[i];
-    const double shifted = v * 0x1.71547652b82fep0 + magic, k = shifted - magic;
-    const double r = (v - k * 0x1.62e42fefa3800p-1) - k * 0x1.ef35793c76730p-45;
-    double p = 1.0 / 6227020800;
-    p = p * r + 1.0 / 479001600;
-    p = p * r + 1.0 / 39916800;
-    p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880;
-    p = p * r + 1.0 / 40320;
-    p = p * r + 1.0 / 5040;
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
-    p = p * r * r + r + 1;
-    const auto power = std::bit_cast<std::uint64_t>(shifted) << 52;
-    const double e = std::bit_cast<double>(std::bit_cast<std::uint64_t>(p) + power);
-    x[i] = x[i] < -708 ? 0 : e;
-  }
+LOPSIDED_CLONES void dots(const double* tile, std::size_t rows, const double* x, std::size_t n, double* out) {
+  inner(tile, rows, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return a * b; });
+}
+LOPSIDED_CLONES void overlaps(const double* tile, std::size_t rows, const double* x, std::size_t n, double* out) {
+  inner(tile, rows, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return overlap(a, b); });
 }
 
 namespace {
 
-LOPSIDED_CLONES void exponents(double self, const double* __restrict selves, double gamma, std::size_t n,
-                               double* __restrict inner) {
+// x = k ln 2 + r, |r| <= ln 2 / 2; e^r by its series up to r^11 / 11!.
+[[gnu::always_inline]] inline double exponential(double x) {
+  constexpr double magic = 0x1.8p52;  // adding it rounds to a whole number, which is then in the low bits
+  const double v = x < -708 ? -708 : x;
+  const double shifted = v * 0x1.71547652b82fep0 + magic, k = shifted - magic;
+  const double r = (v - k * 0x1.62e42fefa3800p-1) - k * 0x1.ef35793c76730p-45;
+  double p = 1.0 / 39916800;
+  p = p * r + 1.0 / 3628800;
+  p = p * r + 1.0 / 362880;
+  p = p * r + 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  p = p * r * r + r + 1;
+  const auto power = std::bit_cast<std::uint64_t>(shifted) << 52;
+  const double e = std::bit_cast<double>(std::bit_cast<std::uint64_t>(p) + power);
+  return x < -708 ? 0 : e;
+}
+
+}  // namespace
+
+LOPSIDED_CLONES void exponentials(double* __restrict x, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) x[i] = exponential(x[i]);
+}
+
+namespace {
+
+LOPSIDED_CLONES void radials(double self, const double* __restrict selves, double gamma, std::size_t n,
+                             double* __restrict inner) {
   for (std::size_t i = 0; i < n; ++i) {
     const double distance = (self + selves[i]) - 2 * inner[i];
-    inner[i] = -gamma * (distance > 0 ? distance : 0);
+    inner[i] = exponential(-gamma * (distance > 0 ? distance : 0));
   }
 }
 
@@ -97,8 +108,7 @@ LOPSIDED_CLONES void powers(double gamma, double coef0, unsigned degree, std::si
 
 void Function::apply(double self, const double* selves, std::size_t n, double* inner) const {
   if (radial()) {
-    exponents(self, selves, gamma, n, inner);
-    exponentials(inner, n);
+    radials(self, selves, gamma, n, inner);
   } else if (form == Form::polynomial) {
     powers(gamma, coef0, static_cast<unsigned>(degree), n, inner);
   }
@@ -128,6 +138,23 @@ LOPSIDED_CLONES std::size_t at_least(const double* values, std::size_t n, double
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < n; ++i) count += values[i] >= least ? 1 : 0;
   return count;
+}
+
+LOPSIDED_CLONES std::pair<double, double> extremes(const double* values, std::size_t n) {
+  constexpr double most = std::numeric_limits<double>::infinity();
+  double low[lanes], high[lanes];
+  for (std::size_t l = 0; l < lanes; ++l) low[l] = most, high[l] = -most;
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (std::size_t l = 0; l < lanes; ++l) {
+      low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
+      high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
+    }
+  for (std::size_t l = 0; i + l < n; ++l) {
+    low[l] = std::min(low[l], values[i + l]);
+    high[l] = std::max(high[l], values[i + l]);
+  }
+  return {*std::min_element(low, low + lanes), *std::max_element(high, high + lanes)};
 }
 
 }  // namespace lopsided::kernel

@@ -10,6 +10,8 @@
 // rows give the same bits, in either order, and rows may grow. Several rows are summed side by side.
 #pragma once
 
+#include <utility>
+
 #include "../base.hpp"
 
 namespace lopsided::kernel {
@@ -37,11 +39,11 @@ inline double overlap(double x, double z) {
   return (low > 0 ? low : 0) - (high < 0 ? high : 0);
 }
 
-// Inner sums of x, of n features, with the rows of a tile.
-void dots(const double* tile, const double* x, std::size_t n, double* out);
-void overlaps(const double* tile, const double* x, std::size_t n, double* out);
+// Inner sums of x, of n features, with the first rows of a tile, and some that are not asked for.
+void dots(const double* tile, std::size_t rows, const double* x, std::size_t n, double* out);
+void overlaps(const double* tile, std::size_t rows, const double* x, std::size_t n, double* out);
 
-// e^x for x <= 0, within 1e-15 relative; 0 below -708.
+// e^x for x <= 0, within 1e-14 relative; 0 below -708.
 void exponentials(double* x, std::size_t n);
 
 // Sum of a_i b_i over the same lanes on every instruction set.
@@ -50,5 +52,7 @@ double weighted(const double* a, const double* b, std::size_t n);
 void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count);
 // How many of the values are at least so large.
 std::size_t at_least(const double* values, std::size_t n, double least);
+// The smallest and the largest.
+std::pair<double, double> extremes(const double* values, std::size_t n);
 
 }  // namespace lopsided::kernel

@@ -132,7 +132,7 @@ class Koil {
     double sum = 0;
     for (std::size_t s = 0; s < 2; ++s) {
       const kernel::Support& rows = sides_[s].rows;
-      row[s].resize(rows.room());
+      row[s].resize(rows.room());  // what is added is 0 and stays finite
       rows.values(x, kernel, pad_.values, row[s].data());
       sum += kernel::weighted(rows.weights(), row[s].data(), rows.room());
     }
@@ -145,6 +145,7 @@ class Koil {
     const std::size_t n = side.rows.size();
     const double* near = row_.values[other].data();
     const auto loss = [&](std::size_t s) { return 1 - y * scale_ * (raw_ - side.scores[s]); };
+    std::size_t found = n;
     nearest_.clear();
     if (violators_first_) {
       likeness_.assign(n, -std::numeric_limits<double>::infinity());
@@ -154,27 +155,29 @@ class Koil {
           nearest_.push_back(s);
         }
       near = likeness_.data();
-    } else {
+      found = nearest_.size();
+    }
+    if (const double k = neighbors_[other]; static_cast<double>(found) > k) {
+      find_nearest(side.rows, near, static_cast<std::size_t>(k), found);
+    } else if (!violators_first_) {
       for (std::size_t s = 0; s < n; ++s) nearest_.push_back(s);
     }
-    if (const double k = neighbors_[other]; static_cast<double>(nearest_.size()) > k)
-      keep_nearest(side.rows, near, static_cast<std::size_t>(k));
     chosen_.clear();
     for (const std::size_t s : nearest_)
       if (const double l = loss(s); l > 0) chosen_.push_back({s, l});
   }
 
-  // Leaves in nearest_ the slots of its k largest values; among equals those first in the list.
-  void keep_nearest(const kernel::Support& rows, const double* values, std::size_t k) {
+  // Puts into nearest_ the slots of the k largest of more finite values; among equals those first in the list.
+  void find_nearest(const kernel::Support& rows, const double* values, std::size_t k, std::size_t finite) {
     const std::size_t n = rows.size();
-    double smallest = values[nearest_[0]], largest = smallest;
-    for (const std::size_t s : nearest_) {
-      smallest = std::min(smallest, values[s]);
-      largest = std::max(largest, values[s]);
+    auto [smallest, largest] = kernel::extremes(values, n);
+    if (finite < n) {
+      smallest = largest;
+      for (const std::size_t s : nearest_) smallest = std::min(smallest, values[s]);
     }
     // Bisection: at least k are >= low, fewer than k are >= high.
     std::uint64_t low = key(smallest), high = key(largest) + 1;
-    std::size_t found = nearest_.size();
+    std::size_t found = finite;
     while (found != k && high - low > 1) {
       const std::uint64_t middle = low + (high - low) / 2;
       const std::size_t count = kernel::at_least(values, n, number(middle));
@@ -188,8 +191,10 @@ class Koil {
       for (std::size_t s = 0; s < n && m < k; ++s) nearest_[m] = s, m += values[s] >= least;
     } else {
       for (std::size_t s = 0; s < n; ++s) nearest_[m] = s, m += values[s] > least;
-      for (std::size_t p = 0; m < k; ++p)
-        if (const std::size_t s = rows.slot(p); values[s] == least) nearest_[m++] = s;
+      rows.find([&](std::size_t s) {
+        if (values[s] == least) nearest_[m++] = s;
+        return m == k;
+      });
     }
     nearest_.resize(k);
   }
@@ -259,10 +264,9 @@ class Koil {
   // The slot with the largest value; of several the first in the list, with `last` at its end.
   static std::size_t heir(const kernel::Support& rows, const double* values, std::size_t n,
                           std::size_t last = std::numeric_limits<std::size_t>::max()) {
-    const double most = *std::max_element(values, values + n);
-    for (std::size_t p = 0; p < n; ++p)
-      if (const std::size_t s = rows.slot(p); s != last && values[s] == most) return s;
-    return last;
+    const double most = kernel::extremes(values, n).second;
+    const std::size_t found = rows.find([&](std::size_t s) { return s != last && values[s] == most; });
+    return found == rows.slots() ? last : found;
   }
 
   // The scores of kept rows after the changes, and the new row's weight.

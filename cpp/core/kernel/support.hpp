@@ -93,14 +93,22 @@ class Support {
 
   double self(std::size_t slot, Form form) const { return (form == Form::laplacian ? lengths_ : squares_)[slot]; }
 
-  // Inner sums of a row with every slot, `room()` of them. `pad` holds zeros for every feature and
+  // Visits the slots in the order of the list, until one is found.
+  template <class Found>
+  std::size_t find(Found found) const {
+    for (std::size_t p = 0, s = first_; p < size_; ++p, s = s + 1 == slots_ ? 0 : s + 1)
+      if (found(s)) return s;
+    return slots_;
+  }
+
+  // Inner sums of a row with every slot; there is room for `room()` of them. `pad` holds zeros for every feature and
   // holds them again afterwards.
   void inner(const Kernelled& x, Form form, Table& pad, double* out) const {
     if (!sparse_) {
       for (std::size_t t = 0; t < tiles_.size(); ++t) {
         const std::size_t n = std::min(tiles_[t].size() / lanes, x.values.size());
-        if (form == Form::laplacian) overlaps(tiles_[t].data(), x.values.data(), n, out + t * lanes);
-        else dots(tiles_[t].data(), x.values.data(), n, out + t * lanes);
+        const std::size_t rows = std::min(lanes, slots_ - t * lanes);
+        (form == Form::laplacian ? overlaps : dots)(tiles_[t].data(), rows, x.values.data(), n, out + t * lanes);
       }
       return;
     }
@@ -124,7 +132,7 @@ class Support {
   void values(const Kernelled& x, const Function& kernel, Table& pad, double* out) const {
     inner(x, kernel.form, pad, out);
     const std::vector<double>& selves = kernel.form == Form::laplacian ? lengths_ : squares_;
-    kernel.apply(x.self(kernel.form), selves.data(), room(), out);
+    kernel.apply(x.self(kernel.form), selves.data(), (slots_ + 3) / 4 * 4, out);
   }
 
   // At the end of the list. Returns the slot; other slots change only if some were freed before.
