@@ -112,8 +112,8 @@ def wrong(oracle, value, x, z, noise):
     return value + noise * signs(x, z) * error
 
 
-def shaky(oracle, noise):
-    """The same learner with a wrong kernel and sums off by a part of their terms."""
+def shaky(oracle, noise, scaled):
+    """The same learner with a wrong kernel and with rows and sums off by a part of themselves."""
     rng = np.random.default_rng(0)
 
     class Shaky(type(oracle)):
@@ -122,6 +122,9 @@ def shaky(oracle, noise):
                 exact = value
                 value = remembered(lambda x, z: wrong(self, exact(x, z), x, z, noise))
             super().__setattr__(name, value)
+
+        def learn(self, x, *event):
+            return super().learn(x * (1 + scaled * rng.uniform(-1, 1, size=x.shape)), *event)
 
         def f(self, x):
             size = sum(abs(one.weight * self.k(one.x, x)) for one in self.kept)
@@ -147,8 +150,10 @@ def steady(oracle, X, y, as_pass):
     kinds = []
     for noise in (0, NOISE, -NOISE):
         one = oracle()
-        shake = shaky_linear if isinstance(one, Linear) else shaky
-        shake(one, noise)
+        if isinstance(one, Linear):
+            shaky_linear(one, noise)
+        else:  # rows that are not scaled are not rounded
+            shaky(one, noise, noise * (as_pass["scaling"] != "none"))
         kinds.append(run(one, X, y, **as_pass))
     want, *others = kinds
     assume(all(np.abs(value).max(initial=0) < 1e4 for value in shown(want).values()))  # runs away
