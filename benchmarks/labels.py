@@ -337,8 +337,8 @@ def main():
         found[name] = {
             key: [dataclasses.asdict(p) for p in points] for key, points in results.items()
         }
-    if given.out:
-        write_whole(given.out / "labels.json", json.dumps(found, indent=1).encode())
+        if given.out:
+            write_whole(given.out / "labels.json", json.dumps(found, indent=1).encode())
 
 
 if __name__ == "__main__":
