@@ -540,6 +540,13 @@ def test_labels_are_learned_at_their_own_weight():
     np.testing.assert_allclose(heavy.coef_, 3 * light.coef_)
 
 
+def test_a_weight_that_the_learner_cannot_use_is_refused():
+    model = Active("PA", query="always")
+    model.ask(X[0])
+    refuses(model, lambda: model.tell(0, 1, weight=3.0), "weight")
+    model.tell(0, 1, weight=1.0)
+
+
 def test_damaged_pending_events_are_refused():
     model = Active("COG-II", query="always")
     model.ask(X[0])
