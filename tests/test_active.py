@@ -438,7 +438,11 @@ def test_asking_and_telling_is_the_delayed_pass(name, form):
 def test_many_questions_at_once_are_questions_one_by_one():
     one, many, sparse = (lopsided.make("OA3", budget=30, positive=1) for _ in range(3))
     want = [one.ask(x) for x in X]
-    assert many.ask_many(X) == want
+    found = many.ask_many(X)
+    assert found == want
+    for name in ("id", "score", "predicted", "asked", "probability"):
+        assert getattr(found, name).tolist() == [getattr(d, name) for d in want]
+    assert found.predicted[0] == 1  # of score 0
     got = sparse.ask_many(csr(X))
     assert [d.id for d in got] == [d.id for d in want]
     named = lopsided.make("OA3", budget=30, positive=1)
