@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from .._plain import plain
-from .entries import Column, Printed, shown
+from .entries import Printed, shown
 
 AGREES = 3.0  # combined standard errors
 
 SAME, AGREEING, DIFFERENT = "same digits", "agrees", "differs"
-NO_DATA, NO_LEARNER, OTHER_DATA = "data not available", "learner not available", "other data"
-WORDS = (SAME, AGREEING, DIFFERENT, OTHER_DATA, NO_DATA, NO_LEARNER)
+NO_DATA, OTHER_DATA = "data not available", "other data"
+WORDS = (SAME, AGREEING, DIFFERENT, OTHER_DATA, NO_DATA)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,8 +33,9 @@ class Cell:
     off : float
         The difference in units of the combined standard error; NaN for times.
     word : str
-        "same digits", "agrees" (within three standard errors), "differs", "other data" for a
-        substitute, "data not available", or how much faster the pass was.
+        "same digits", "agrees" (within three standard errors), "differs", "other data" where the
+        data is known not to be that of the paper, "data not available", or how much faster the
+        pass was.
     honest_mean, honest_std : float
         With parameters chosen on what is not reported.
     nearest_mean, nearest_off : float
@@ -89,6 +90,8 @@ class Result:
         What it is of.
     data : str
         The data set that was read, another one if it stands in; "" if there was none.
+    other_data : bool
+        Whether it is known not to be the data of the paper.
     notes : tuple of str
         What differs from the paper's data, what had to be decided, how to get what is absent.
     runs : str
@@ -114,6 +117,7 @@ class Result:
     set: str
     metric: str
     data: str = ""
+    other_data: bool = False
     notes: tuple[str, ...] = ()
     runs: str = ""
     choice: str = ""
@@ -207,12 +211,3 @@ def faster(printed: float, ours: float) -> str:
         return ""
     ratio = printed / ours
     return f"{ratio:.3g} times faster" if ratio >= 1 else f"{1 / ratio:.3g} times slower"
-
-
-def absent_cells(columns: Sequence[Column], printed: Mapping[str, Any], word: str) -> list[Cell]:
-    """Return the cells of a table that could not be run."""
-    return [
-        Cell(learner=learner, figure=str(column), published=str(number), word=word)
-        for learner, row in printed.items()
-        for column, number in zip(columns, row, strict=True)
-    ]

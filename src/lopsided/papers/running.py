@@ -7,10 +7,9 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from .. import catalog
 from . import figures, sets, tables
 from .entries import Experiment, Part, find
-from .results import NO_DATA, NO_LEARNER, Result, absent_cells
+from .results import Result
 from .trials import Trials, points_of, settings
 
 _MADE = 20_000  # rows of a made-up set when it should be quick
@@ -73,16 +72,12 @@ def reproduce(
         start = time.perf_counter()
         result = _start(e, part)
         try:
-            if missing := _missing(e, part):
-                note = f"not in the catalog: {', '.join(missing)}"
-                found.append(_absent(result, e, part, note, NO_LEARNER))
-                continue
             if kept is None or kept[0] != (part.set, part.rows):
                 kept = None  # two large sets may be too much
                 kept = (part.set, part.rows), _load(e, part, trials, substitute)
         except sets.Absent as absent:
             trials.total -= _size(e, part, trials)
-            found.append(_absent(result, e, part, str(absent), NO_DATA))
+            found.append(_absent(result, e, part, str(absent)))
             continue
         result = _run(result, e, part, kept[1], trials)
         found.append(dataclasses.replace(result, seconds=time.perf_counter() - start))
@@ -106,22 +101,13 @@ def _start(e: Experiment, part: Part) -> Result:
 
 def _size(e: Experiment, part: Part, trials: Trials) -> int:
     """Return how many runs a part has."""
-    if e.kind == "sets" or e.against == "sparsity" or _missing(e, part):
+    if e.kind == "sets" or e.against == "sparsity":
         return 0
     return points_of(e, part) * trials.runs_of(e) * len(list(settings(e)))
 
 
-def _missing(e: Experiment, part: Part) -> list[str]:
-    """Return the learners that are not in the catalog."""
-    known = {n.casefold() for entry in catalog.CATALOG for n in (entry.name, *entry.aliases)}
-    wanted = (e.learners[name]["is"] for name in part.learners)
-    return [name for name in wanted if name.casefold() not in known]
-
-
-def _absent(result: Result, e: Experiment, part: Part, note: str, word: str) -> Result:
-    cells = absent_cells(part.columns, part.printed, word)
-    if e.kind == "sets":
-        cells = tables.uncounted(e, part)
+def _absent(result: Result, e: Experiment, part: Part, note: str) -> Result:
+    cells = tables.uncounted(e, part) if e.kind == "sets" else tables.unfilled(part)
     return dataclasses.replace(result, notes=(note,), cells=tuple(cells))
 
 
@@ -140,7 +126,7 @@ def _load(e: Experiment, part: Part, trials: Trials, substitute: bool) -> sets.S
 
 
 def _run(result: Result, e: Experiment, part: Part, stream: sets.Stream, trials: Trials) -> Result:
-    result = dataclasses.replace(result, data=stream.name)
+    result = dataclasses.replace(result, data=stream.name, other_data=stream.other)
     if e.kind == "sets":
         cells = tables.counted(e, part, stream)
         result = dataclasses.replace(result, cells=tuple(cells))

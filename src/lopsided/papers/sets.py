@@ -48,6 +48,8 @@ class Stream:
         To learn from.
     test : pair of X and y, or None
         Held-out rows.
+    other : bool
+        Whether it is known not to be the data of the paper.
     zeros : pair of int
         Positive and negative rows of zeros that were taken out, where they are.
     notes : list of str
@@ -58,6 +60,7 @@ class Stream:
     X: Any
     y: NDArray[np.int64]
     test: tuple[Any, NDArray[np.int64]] | None = None
+    other: bool = False
     zeros: tuple[int, int] = (0, 0)
     notes: list[str] = dataclasses.field(default_factory=list)
 
@@ -108,6 +111,7 @@ def load(
         read, rows = stand_ins[0], "all"
     stream = _read(read, folders, rows, held_out, limit)
     if read != name:
+        stream.other = True
         stream.notes.insert(0, f"{read} in place of {name}: not the data of the paper")
     if zero_rows:
         _take_zero_rows_out(stream)
@@ -229,6 +233,7 @@ def _read(
                 np.isin(np.asarray(whole.y), raw.documents(path, d.positive.labels[0])), 1, -1
             )
     stream = _part_of(_labelled(name, whole.X, whole.y, positive, notes))
+    stream.other = bool(found.notes)
     if held_out:
         tests = [
             path for path, part in zip(found.paths, found.parts, strict=True) if part == "test"

@@ -42,9 +42,11 @@ def filled(result: Result, trial: Trial) -> Result:
             nearest = _nearest(trial, name)
             near[name] = nearest[0].parameters
         cells += _cells(trial, name, runs, fair, nearest)
-    if result.substitute:
+    if result.other_data:
         cells = [
-            dataclasses.replace(
+            cell
+            if math.isnan(cell.off)
+            else dataclasses.replace(
                 cell, word=OTHER_DATA, nearest_word=OTHER_DATA if cell.nearest_word else ""
             )
             for cell in cells
@@ -52,6 +54,15 @@ def filled(result: Result, trial: Trial) -> Result:
     return dataclasses.replace(
         result, cells=tuple(cells), parameters=chosen, honest=honest, nearest=near
     )
+
+
+def unfilled(part: Part) -> list[Cell]:
+    """Return the cells of a table whose data is absent."""
+    return [
+        Cell(learner=learner, figure=str(column), published=str(printed))
+        for learner, row in part.printed.items()
+        for column, printed in zip(part.columns, row, strict=True)
+    ]
 
 
 def usual(runs: Sequence[Run]) -> Mapping[str, Any]:
@@ -169,7 +180,7 @@ def counted(e: Experiment, part: Part, stream: sets.Stream) -> list[Cell]:
         mean = float(ours.get(name, math.nan))
         decimals = len(text.partition(".")[2])
         word = SAME if f"{mean:.{decimals}f}" == text else DIFFERENT
-        word = OTHER_DATA if stream.name != part.set else NO_DATA if math.isnan(mean) else word
+        word = OTHER_DATA if stream.other else NO_DATA if math.isnan(mean) else word
         cells.append(
             Cell(
                 learner=part.set,

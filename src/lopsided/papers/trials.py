@@ -181,8 +181,9 @@ class Trials:
         models = {name: model_of(e, part, name, stream, setting) for name in part.learners}
         grids = {name: grid_of(e, part, name) for name in part.learners}
         splits, note = self._splits(e, stream)
-        if note not in stream.notes:
-            stream.notes.append(note)
+        thinned = [n for n in part.learners if catalog.find(e.learners[n]["is"]).all_values]
+        notes = [note, f"a part of the paper's grid for {', '.join(thinned)}" if thinned else ""]
+        stream.notes += [text for text in notes if text and text not in stream.notes]
         before = self.done
 
         def progress(done: int, _total: int) -> None:
@@ -225,13 +226,15 @@ class Trials:
             if published is None:
                 return {"permutations": self.runs_of(e)}, "permutations drawn here"
             return {"permutations": published[: self.runs_of(e)]}, "published permutations"
-        coarse = {"search": "coarse"} if e.choice == "inner" and e.kind == "table" else {}
+        how: dict[str, Any] = {"inner": 0} if e.kind == "figure" else {}
+        if e.choice == "inner" and e.kind == "table":
+            how = {"search": "coarse"}
         if e.folds != "published":
-            return {"folds": int(e.folds), **coarse}, "folds drawn here"
+            return {"folds": int(e.folds), **how}, "folds drawn here"
         found, note = sets.folds(stream.name, self.folders, size), "published folds"
         if found is None:
             found, note = drawn_folds(stream.y), "folds drawn here: published ones are not there"
-        return {"folds": found[:, :1] if self.quick else found, **coarse}, note
+        return {"folds": found[:, :1] if self.quick else found, **how}, note
 
     def _journal(self, e: Experiment, part: Part, setting: Setting) -> Path | None:
         if self.resume is None:
