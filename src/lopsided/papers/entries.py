@@ -113,6 +113,7 @@ class Experiment:
         What it consists of.
     learners : mapping
         What each printed name is here: "is" a learner of the catalog, with these parameters.
+        "grid" is instead of that of the catalog, "costs" what it is told of: "sum" or "cost".
     runs : int
         Permutations, or folds in all.
     folds : int or str or None

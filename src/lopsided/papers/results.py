@@ -37,7 +37,8 @@ class Cell:
         data is known not to be that of the paper, "data not available", or how much faster the
         pass was.
     honest_mean, honest_std : float
-        With parameters chosen on what is not reported.
+        With parameters chosen on what is not reported; NaN where the paper's choice is honest or
+        there is nothing to choose.
     nearest_mean, nearest_off : float
         At the point of the grid whose figures are nearest to the printed ones.
     nearest_word : str

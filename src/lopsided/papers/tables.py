@@ -35,12 +35,12 @@ def filled(result: Result, trial: Trial) -> Result:
     cells: list[Cell] = []
     chosen, honest, near = {}, {}, {}
     for name in part.learners:
-        runs, fair = trial.papers(name), trial.chosen(name, "honest")
-        chosen[name], honest[name] = usual(runs), usual(fair)
-        nearest = None
+        runs = trial.papers(name)
+        chosen[name] = usual(runs)
+        fair = nearest = None
         if len(trial.learners[name].points) > 1 and trial.experiment.choice != "inner":
-            nearest = _nearest(trial, name)
-            near[name] = nearest[0].parameters
+            fair, nearest = trial.chosen(name, "honest"), _nearest(trial, name)
+            honest[name], near[name] = usual(fair), nearest[0].parameters
         cells += _cells(trial, name, runs, fair, nearest)
     if result.other_data:
         cells = [
@@ -72,20 +72,17 @@ def usual(runs: Sequence[Run]) -> Mapping[str, Any]:
 
 
 def _cells(
-    trial: Trial, name: str, runs: list[Run], fair: list[Run], near: list[Run] | None
+    trial: Trial, name: str, runs: list[Run], fair: list[Run] | None, near: list[Run] | None
 ) -> Iterator[Cell]:
     part = trial.part
     for column, printed in zip(part.columns, part.printed[name], strict=True):
         mean, spread = _figure(trial, runs, column)
-        other, other_spread = _figure(trial, fair, column)
         cell = Cell(
             learner=name,
             figure=str(column),
             published=str(printed),
             mean=mean,
             std=spread,
-            honest_mean=other,
-            honest_std=other_spread,
             decimals=printed.decimals,
         )
         if column.name == "seconds":
@@ -93,6 +90,9 @@ def _cells(
             continue
         off, word = _judged(trial, runs, column, printed)
         cell = dataclasses.replace(cell, off=off, word=word)
+        if fair is not None:
+            other, other_spread = _figure(trial, fair, column)
+            cell = dataclasses.replace(cell, honest_mean=other, honest_std=other_spread)
         if near is not None:
             away, said = _judged(trial, near, column, printed)
             cell = dataclasses.replace(

@@ -28,7 +28,7 @@ def rows(result: Result) -> list[list[str]]:
                 cell.text(),
                 "" if math.isnan(cell.off) else f"{cell.off:+.2f}",
                 cell.word,
-                "" if math.isnan(cell.honest_mean + cell.off) else cell.text("honest"),
+                "" if math.isnan(cell.honest_mean) else cell.text("honest"),
                 nearest,
             ]
         )

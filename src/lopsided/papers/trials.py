@@ -64,7 +64,7 @@ def grid_of(e: Experiment, part: Part, name: str) -> dict[str, Sequence[Any]]:
     facts = e.learners[name]
     grid: dict[str, Sequence[Any]] = {}
     if e.choice != "stated" and e.others != "default":
-        own = catalog.find(facts["is"]).grid
+        own = facts.get("grid") or catalog.find(facts["is"]).grid
         grid = {k: list(values) for k, values in own.items() if k not in facts}
     if e.against in ("", "events", *OF_SETTINGS):
         return grid
@@ -86,6 +86,7 @@ def model_of(
     facts = dict(e.learners[name])
     entry = catalog.find(facts.pop("is"))
     costs = facts.pop("costs", part.metric)
+    facts.pop("grid", None)
     model = entry.make(**{"scaling": "none", "positive": 1, **facts})
     rows = len(stream.y) + sum(stream.zeros)
     if e.budget and "budget" in model.parameter_names():
@@ -173,7 +174,7 @@ class Trials:
         """Return how many permutations or folds there are."""
         if e.folds is None:
             return QUICK if self.quick else e.runs
-        return 5 if self.quick or e.folds == 5 else e.runs
+        return min(5, e.runs) if self.quick else e.runs
 
     def run(self, e: Experiment, part: Part, stream: sets.Stream, setting: Setting) -> Trial:
         """Run a comparison."""
