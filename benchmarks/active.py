@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 import lopsided
 
 from . import data, peers
@@ -41,17 +43,25 @@ def _decisions(count: int) -> Group:
 
         return run
 
-    def many(name: str) -> Callable[[], None]:
-        model = _learned(name, stream)
-        return lambda: model.ask_many(events)
+    def many(name: str, rows: Any) -> Callable[[], None]:
+        labels = [y for _, y in stream]
+        inner = lopsided.make(name, scaling="none")
+        active = inner if isinstance(inner, lopsided.Active) else lopsided.Active(inner)
+        model = active.partial_fit(rows, labels)
+        return lambda: model.ask_many(rows)
 
+    table = np.array([list(x.values()) for x in events])
     contenders = [
-        *(Contender(f"{n}, ask", ours(n), count, goal=30) for n in ("COG-II", "OA3-diag", "OA3")),
-        Contender("OA3-diag, ask_many", many("OA3-diag"), count, goal=30),
+        *(Contender(f"{n}, ask", ours(n), count) for n in ("COG-II", "OA3-diag", "OA3")),
+        Contender("OA3-diag, ask_many of dicts", many("OA3-diag", events), count),
+        *(
+            Contender(f"{n}, ask_many of an array", many(n, table), count, goal=30)
+            for n in ("COG-II", "OA3-diag", "OA3")
+        ),
     ]
     if peers.present("river"):
         contenders.append(Contender(RIVER, _river(stream, learning=False), count, ours=False))
-    title = f"one event, dict of {FEATURES} names: score and decide"
+    title = f"{FEATURES} features: score an event and decide"
     return Group(title, "µs/event", contenders, RIVER)
 
 

@@ -517,6 +517,13 @@ def test_a_label_of_weight_zero_closes_its_event():
     assert model.estimate().labels == 0
 
 
+def test_a_label_of_weight_zero_names_no_class():
+    model = Active(PassiveAggressive(positive="bad"), query="always")
+    model.tell(model.ask(X[0]).id, "oops", weight=0)
+    model.tell(model.ask(X[1]).id, "good")
+    assert model.classes_.tolist() == ["good", "bad"]
+
+
 def test_the_oldest_is_forgotten_when_too_many_wait():
     model = Active("COG-II", query="always", max_pending=3)
     assert [model.ask(x).forgotten for x in X[:5]] == [None, None, None, 0, 1]

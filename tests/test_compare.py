@@ -23,6 +23,7 @@ from lopsided._parameters import integer
 from lopsided.cli import main
 from lopsided.cli.compare import _learners
 from lopsided.cli.compare import command as compare_command
+from lopsided.comparison.grids import learners_of
 from lopsided.comparison.journal import Journal
 from lopsided.comparison.measures import MEASURES
 from lopsided.comparison.splits import folded
@@ -790,3 +791,15 @@ def test_a_parameter_that_is_set_is_not_in_the_grid():
     models, grid = _learners(options)
     assert models["COG-II"].learning_rate == 5
     assert "learning_rate" not in grid["COG-II"]
+
+
+def test_all_values_of_the_papers_are_tried_on_demand():
+    names = ["OA3", "PAA", "COG-II"]
+    few, all_of_them = ([len(x.points) for x in learners_of(names, g)] for g in (None, "paper"))
+    assert (few, all_of_them) == ([45, 15, 11], [1331, 121, 11])
+    options = {"learners": "OA3", "settings": ("delta_neg=1",), "positive": None}
+    sizes = [
+        {k: len(v) for k, v in _learners({**options, "grid": given})[1]["OA3"].items()}
+        for given in ((), ("paper",))
+    ]
+    assert sizes == [{"learning_rate": 5, "delta_pos": 3}, {"learning_rate": 11, "delta_pos": 11}]

@@ -23,7 +23,9 @@ from streams import DENSE, SPARSE, chunks, csr, events, growing, parameters, str
 each = pytest.mark.parametrize("name", [entry.name for entry in CATALOG])
 SCALINGS = ["none", "unit", "standard", "standard+unit"]
 by_scaling = pytest.mark.parametrize("scaling", SCALINGS)
-FULL_STEP = ("ROMMA", "aROMMA", "PA", "CPA")  # weights cannot change their steps
+# Weights cannot change the steps of these, and nothing can be changed in those.
+FULL_STEP = ("ROMMA", "aROMMA", "PA", "CPA", "Forgetron", "Projectron++")
+UNCHANGING = ("Perceptron", "PA", "Recommended", "KernelPerceptron", "RBP", "Forgetron")
 
 # Learners that take a row in before they score it: scores are those of learning only with this.
 TAKES_IN = {"transductive": True}
@@ -388,11 +390,13 @@ def test_input_of_any_form_gives_the_same_bits(name, plain, form):
 
 @each
 def test_parameter_changed_in_mid_stream_takes_effect(name):
-    if name in ("Perceptron", "PA", "Recommended"):
+    if name in UNCHANGING:
         pytest.skip("it has no number to change")
     model, steady = (make(name).partial_fit(X[:20], Y[:20]) for _ in range(2))
     known = parameters(model)
-    rate = next(k for k in ("learning_rate", "regularization", "C", "eps") if k in known)
+    rate = next(
+        k for k in ("learning_rate", "regularization", "C", "eps", "tolerance") if k in known
+    )
     model.set_params(**{rate: known[rate]})
     assert to_bytes(model) == to_bytes(steady)
     rows, labels = X[20:], Y[20:]

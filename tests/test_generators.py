@@ -11,6 +11,8 @@ import lopsided
 from lopsided.data import generators
 from lopsided.data.generators import fraud, sparse_paper, zipf
 
+DAY = 86400.0
+
 
 def dense(block):
     x = block.X
@@ -186,20 +188,29 @@ def test_the_events_are_as_documented():
     data = columns(stream)
     assert len(stream.names) == data["X"].shape[1] == len(set(stream.names))
     assert (np.diff(data["time"]) > 0).all()
-    assert data["time"][-1] == pytest.approx(30, abs=0.001)
+    assert data["time"][-1] == pytest.approx(30 * DAY, abs=0.001 * DAY)
     reported, true = data["y"] > 0, data["truth"] > 0
     first, second = true[:75_000].mean(), true[75_000:].mean()
     assert first > 5 * second  # the ratio drifts
     assert (~reported[true]).mean() == pytest.approx(0.1, abs=0.03)
     assert reported[~true].mean() == pytest.approx(0.002, abs=0.0006)
-    assert data["delay"][reported].mean() == pytest.approx(7, rel=0.1)
-    assert data["delay"][~reported].mean() == pytest.approx(1, rel=0.1)
+    assert data["delay"][reported].mean() == pytest.approx(7 * DAY, rel=0.1)
+    assert data["delay"][~reported].mean() == pytest.approx(DAY, rel=0.1)
     assert (data["delay"] >= 0).all()
     assert (data["weight"] == data["X"][:, 0]).all()
     scale = data["X"].std(axis=0)
     assert scale.max() / scale[scale > 0].min() > 1e6  # mixed scales
     shops = data["X"][:, [n.startswith("shop=") for n in stream.names]]
     assert (shops.sum(axis=1) == 1).all()
+
+
+def test_days_of_the_stream_are_days_of_a_budget():
+    data = columns(fraud(3000, per_day=500))
+    model = lopsided.Active("COG-II", query="always", budget="7/day")
+    run = lopsided.progressive(model, data["X"], data["y"], time=data["time"])
+    assert np.flatnonzero(run.asked).tolist() == [
+        500 * day + k for day in range(6) for k in range(7)
+    ]
 
 
 def test_a_learner_comes_near_the_best_and_not_below_it():

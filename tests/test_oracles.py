@@ -274,6 +274,7 @@ def oracle_pass(oracle, X, y, as_pass):
     for other in others:
         assume(other.oracle.steps == want.oracle.steps)
         assume(np.array_equal(other.scores >= 0, want.scores >= 0))
+        assume(np.allclose(other.scores, want.scores, rtol=1e-7, atol=1e-7, equal_nan=True))
         if hasattr(want.oracle, "l1"):
             assume(np.array_equal(other.oracle.coef == 0, want.oracle.coef == 0))
         ours, theirs = visible(other), visible(want)

@@ -104,7 +104,7 @@ def test_nulls_and_nan_follow_missing(write):
     path = write(
         {"n": [1.0, None, float("nan"), 4.0], "c": ["u", "v", "v", None], "y": [0, 1, 0, 1]}
     )
-    with pytest.raises(DataError, match='row 2, column "n": found "", expected a value'):
+    with pytest.raises(DataError, match=r'row 2, column "n": found "", expected a value'):
         list(ParquetReader(path))
     zero = [row[0] for row in rows_of(ParquetReader(path, missing="zero"))]
     assert zero == [{"n": 1, "c=u": 1}, {"c=v": 1}, {"c=v": 1}, {"n": 4}]
@@ -165,3 +165,49 @@ def test_damaged_files(write, tmp_path):
 def test_only_regular_files():
     with pytest.raises(DataError, match="regular file"):
         ParquetReader("/dev/null")
+
+
+MOMENTS = [datetime.datetime(2026, 3, 1, 22, 30), datetime.datetime(2026, 3, 2, 0, 15, 30)]
+SECONDS = [m.replace(tzinfo=datetime.timezone.utc).timestamp() for m in MOMENTS]
+TIMES = {
+    "seconds": pa.array([int(s) for s in SECONDS]),
+    "numbers": pa.array(SECONDS),
+    "texts": pa.array([m.isoformat() for m in MOMENTS]),
+    "categories": pa.array([m.isoformat() for m in MOMENTS]).dictionary_encode(),
+    "milliseconds": pa.array(MOMENTS, pa.timestamp("ms")),
+    "nanoseconds": pa.array(MOMENTS, pa.timestamp("ns")),
+    "another zone": pa.array(
+        [m.replace(tzinfo=datetime.timezone.utc) for m in MOMENTS],
+        pa.timestamp("us", "Asia/Tokyo"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TIMES)
+def test_times_of_every_kind_are_seconds(write, tmp_path, kind):
+    table = {"when": TIMES[kind], "x": [1.0, 2.0], "y": [0, 1]}
+    (block,) = ParquetReader(write(table), time="when")
+    assert block.time.tolist() == SECONDS
+    assert block.X.names == ["x"]
+    if kind not in (
+        "nanoseconds",
+        "another zone",
+    ):  # Python 3.10 does not know how they are written
+        pa_csv.write_csv(pa.table(table), tmp_path / "data.csv")
+        (block,) = CsvReader(str(tmp_path / "data.csv"), time="when")
+        assert block.time.tolist() == SECONDS
+
+
+def test_a_date_is_its_midnight(write):
+    day = datetime.date(2026, 3, 1)
+    (block,) = ParquetReader(write({"day": [day], "x": [1.0], "y": [0]}), time="day")
+    assert block.time.tolist() == [SECONDS[0] - 22.5 * 3600]
+
+
+@pytest.mark.parametrize("bad", [None, "soon"])
+def test_a_cell_that_is_no_time_is_an_error(write, bad):
+    path = write({"when": ["2026-03-01", bad], "x": [1.0, 2.0], "y": [0, 1]})
+    with pytest.raises(DataError, match=r'row 2, column "when".*expected a time'):
+        list(ParquetReader(path, time="when"))
+    with pytest.raises(DataError, match="seconds since 1970"):
+        list(ParquetReader(write({"when": [True], "x": [1.0], "y": [0]}), time="when"))

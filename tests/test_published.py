@@ -7,7 +7,15 @@ import pytest
 
 import lopsided
 from reference import ORACLES, run
-from reference.published import FALSE_NEGATIVE_COST, PREPARE, TABLE, disagreements, german
+from reference.published import (
+    FALSE_NEGATIVE_COST,
+    KOIL_PERCEPTRON,
+    PREPARE,
+    TABLE,
+    disagreements,
+    german,
+    koil,
+)
 
 by_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
 
@@ -57,3 +65,16 @@ def test_scores_are_those_of_the_oracle(row, data, prepared):
         expected = run(oracle, X, y, class_weight=row.rho, order=order)
         np.testing.assert_allclose(progress.scores, expected.scores, rtol=0, atol=1e-9)
         assert progress.updates == expected.updates
+
+
+@pytest.mark.parametrize("name", KOIL_PERCEPTRON)
+def test_published_auc_of_held_out_folds(name):
+    found = koil(name)
+    if found is None:
+        pytest.skip(f"koil/{name} is neither in $LOPSIDED_DATA nor in ../shared/data")
+    X, y, folds = found
+    model = lopsided.make("Perceptron", scaling="none")
+    result = lopsided.compare({"it": model}, X, y, grid={}, folds=folds, metric="auc")
+    row = result.rows[0]
+    assert len(result.runs) == 20
+    assert (round(row.mean["metric"], 3), round(row.std["metric"], 3)) == KOIL_PERCEPTRON[name][1:]

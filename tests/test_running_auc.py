@@ -143,7 +143,7 @@ def test_bad_input_adds_nothing():
         ([1, 1], [1.0, 2.0], [1.0, -1.0]),
         ([1, 1], [1.0, 2.0], [1.0, math.inf]),
     ):
-        with pytest.raises(ValueError, match="scores|weights"):
+        with pytest.raises(ValueError, match=r"scores|weights"):
             running.add_many(y, found, sample_weight=weights)
     with pytest.raises(ValueError, match="NaN"):
         running.add(1, math.nan)

@@ -136,12 +136,13 @@ class PyModel {
     return {{}, rows, std::move(out)};
   }
 
-  // Events without labels. Of each: its number, score, probability of a question, whether the label
-  // is wanted, and the number of an event that had to be forgotten.
-  nb::list ask(const HeldRows& held, std::optional<Line<double>> days) {
+  // Events without labels. Arrays of their numbers, scores, probabilities of a question, whether the
+  // label is wanted, and the numbers of events that had to be forgotten, -1 for none.
+  nb::tuple ask(const HeldRows& held, std::optional<Line<double>> days) {
     if (days && days->size() != held.rows.size())
       throw nb::value_error("days must be as many as the rows");
-    std::vector<Asked> found(held.rows.size());
+    const std::size_t size = held.rows.size();
+    std::vector<Asked> found(size);
     {
       const auto turn = take_turn();
       const Rows settled = settle(held);
@@ -151,9 +152,18 @@ class PyModel {
       }
       if (held.events) keep_names(held.events->fresh);
     }
-    nb::list out;
-    for (const Asked& one : found) out.append(told(one));
-    return out;
+    const auto column = [&]<class T>(T (*of)(const Asked&)) {
+      std::vector<T> out(size);
+      std::transform(found.begin(), found.end(), out.begin(), of);
+      return to_numpy<T>(std::move(out), {size});
+    };
+    using Number = std::int64_t;
+    return nb::make_tuple(
+        column(+[](const Asked& a) { return static_cast<Number>(a.decision.id); }),
+        column(+[](const Asked& a) { return a.score; }),
+        column(+[](const Asked& a) { return static_cast<std::int8_t>(a.decision.asked); }),
+        column(+[](const Asked& a) { return a.decision.probability; }),
+        column(+[](const Asked& a) { return a.forgotten ? static_cast<Number>(*a.forgotten) : Number{-1}; }));
   }
   nb::tuple ask_event(const nb::dict& event, double day) {
     const auto turn = take_turn();
@@ -288,7 +298,7 @@ class PyModel {
   static nb::tuple told(const Asked& one) {
     const Decision& d = one.decision;
     const nb::object forgotten = one.forgotten ? nb::cast(*one.forgotten) : nb::none();
-    return nb::make_tuple(d.id, one.score, d.probability, d.asked, forgotten);
+    return nb::make_tuple(d.id, one.score, d.asked, d.probability, forgotten);
   }
   nb::tuple ask_row(const Rows& rows, double day) {
     Asked out;

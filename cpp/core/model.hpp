@@ -82,6 +82,10 @@ LOPSIDED_AVX2 void progressive_avx2(Rest&&... rest) {
   progressive<Row>(rest...);
 }
 template <class Row, class... Rest>
+LOPSIDED_AVX2 void ask_all_avx2(Rest&&... rest) {
+  ask_all<Row>(rest...);
+}
+template <class Row, class... Rest>
 LOPSIDED_AVX2 void score_all_avx2(Rest&&... rest) {
   score_all<Row>(rest...);
 }
@@ -112,8 +116,12 @@ class ModelOf final : public Model {
   void ask(const Rows& rows, const double* days, Asked* out) override {
     const auto go = [&] {
       grow(rows.columns());
-      if (sparse(rows)) ask_all<SparseRow>(rows, days, learner_, prepare_, cost_, asker_, out);
-      else ask_all<DenseRow>(rows, days, learner_, prepare_, cost_, asker_, out);
+      const auto with = [&]<class Row>(Row*) {
+        if (LOPSIDED_HAS_AVX2)
+          detail::ask_all_avx2<Row>(rows, days, learner_, prepare_, cost_, asker_, out);
+        else ask_all<Row>(rows, days, learner_, prepare_, cost_, asker_, out);
+      };
+      sparse(rows) ? with(static_cast<SparseRow*>(nullptr)) : with(static_cast<DenseRow*>(nullptr));
     };
     if (cheap_copy(rows, rows.size())) return or_go_back(go);
     Scratch scratch;
@@ -256,14 +264,11 @@ class ModelOf final : public Model {
 
   void run(const Rows& rows, Pass& pass) {
     grow(rows.columns());
+    Asker* asker = asker_.on() ? &asker_ : nullptr;
     const auto go = [&]<class Row>(Row*) {
-      const auto with = [&](auto& ask) {
-        if (LOPSIDED_HAS_AVX2)
-          detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
-        else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
-      };
-      AlwaysAsk always;
-      asker_.on() ? with(asker_) : with(always);
+      if (LOPSIDED_HAS_AVX2)
+        detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
+      else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
     };
     sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
     updates_ += pass.tally.updates;

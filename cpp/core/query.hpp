@@ -13,6 +13,8 @@
 // S the function splitmix64.
 #pragma once
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -166,32 +168,36 @@ struct Kept {
   std::size_t bytes() const { return sizeof(Kept) + 8 * values.size() + 4 * indices.size(); }
 };
 
-// The events that wait, by their numbers. When there are too many the oldest is forgotten.
+// The events that wait, in the order of their numbers. When there are too many the oldest is forgotten.
 class Pending {
  public:
   // Returns the event that had to be forgotten.
   std::optional<Count> add(Count id, Kept&& kept) {
     bytes_ += kept.bytes();
-    events_.emplace(id, std::move(kept));
-    if (static_cast<double>(events_.size()) <= most_) return {};
-    const Count oldest = events_.begin()->first;
+    events_.push_back({id, true, std::move(kept)});
+    if (static_cast<double>(++waiting_) <= most_) return {};
+    const Count oldest = events_.front().id;  // the first always waits
     forget(oldest);
     return oldest;
   }
   const Kept* find(Count id) const {
-    const auto at = events_.find(id);
-    return at == events_.end() ? nullptr : &at->second;
+    const auto at = std::ranges::lower_bound(events_, id, {}, &Entry::id);
+    return at != events_.end() && at->id == id && at->waits ? &at->kept : nullptr;
   }
   bool forget(Count id) {
-    const auto at = events_.find(id);
-    if (at == events_.end()) return false;
-    bytes_ -= at->second.bytes();
-    events_.erase(at);
+    const auto at = std::ranges::lower_bound(events_, id, {}, &Entry::id);
+    if (at == events_.end() || at->id != id || !at->waits) return false;
+    bytes_ -= at->kept.bytes();
+    *at = {id, false, {}};
+    --waiting_;
+    while (!events_.empty() && !events_.front().waits) events_.pop_front();
+    if (events_.size() > 64 + 2 * waiting_) std::erase_if(events_, [](const Entry& e) { return !e.waits; });
     return true;
   }
   std::vector<Count> ids() const {
     std::vector<Count> out;
-    for (const auto& [id, _] : events_) out.push_back(id);
+    for (const Entry& e : events_)
+      if (e.waits) out.push_back(e.id);
     return out;
   }
   std::size_t bytes() const { return bytes_; }
@@ -200,15 +206,17 @@ class Pending {
   // `fits` says whether a kept row is one that the learner could have seen.
   void state(auto&& visit, auto fits) {
     Series all;
-    for (const auto& [id, kept] : events_) write(id, kept, all.values);
+    for (const Entry& e : events_)
+      if (e.waits) write(e.id, e.kept, all.values);
     visit("pending.events", all);
     events_.clear();
-    bytes_ = 0;
+    waiting_ = bytes_ = 0;
     for (auto at = all.values.cbegin(); at != all.values.cend();) {
       auto [id, kept] = read(at, all.values.cend());
-      check(fits(kept) && (events_.empty() || id > events_.rbegin()->first));
+      check(fits(kept) && (events_.empty() || id > events_.back().id));
       bytes_ += kept.bytes();
-      events_.emplace(id, std::move(kept));
+      events_.push_back({id, true, std::move(kept)});
+      ++waiting_;
     }
   }
 
@@ -243,8 +251,13 @@ class Pending {
   }
 
   double most_ = 10000;
-  std::map<Count, Kept> events_;
-  std::size_t bytes_ = 0;
+  struct Entry {
+    Count id;
+    bool waits;
+    Kept kept;
+  };
+  std::deque<Entry> events_;  // some no longer wait
+  std::size_t waiting_ = 0, bytes_ = 0;
 };
 
 struct Decision {

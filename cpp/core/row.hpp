@@ -47,6 +47,21 @@ template <class Term>
   return (a + b) + (c + d);
 }
 
+// The bits of `quarters`, for terms that lie side by side.
+template <class Term>
+[[gnu::always_inline]] inline double side_by_side(Index n, Term term) {
+  double lane[4] = {};
+  Index k = 0;
+  for (; k + 4 <= n; k += 4) {
+    double terms[4];
+#pragma GCC ivdep
+    for (Index l = 0; l < 4; ++l) terms[l] = term(k + l);
+    for (Index l = 0; l < 4; ++l) lane[l] += terms[l];
+  }
+  for (; k < n; ++k) lane[0] += term(k);
+  return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+}
+
 }  // namespace lanes
 
 struct DenseRow {
@@ -56,6 +71,7 @@ struct DenseRow {
   double scale = 1;
 
   Index column(Index k) const { return k; }
+  double value(Index k) const { return scale * values[k]; }
   double dot(const double* w) const {
     return scale * lanes::sum(size, [=, v = values](Index j) { return w[j] * v[j]; });
   }
@@ -68,6 +84,11 @@ struct DenseRow {
   template <class Term>
   double sum(Term term) const {
     return lanes::sum(size, [&](Index j) { return term(j, scale * values[j]); });
+  }
+  // The same of terms by place.
+  template <class Term>
+  double sum_at(Term term) const {
+    return lanes::sum(size, term);
   }
   template <class Visit>
   void for_each(Visit visit) const {
@@ -85,6 +106,7 @@ struct SparseRow {
   double scale = 1;
 
   Index column(Index k) const { return indices[k]; }
+  double value(Index k) const { return scale * values[k]; }
   double dot(const double* w) const {
     return scale * lanes::quarters(size, [=, this](Index k) { return w[indices[k]] * values[k]; });
   }
@@ -96,6 +118,10 @@ struct SparseRow {
   template <class Term>
   double sum(Term term) const {
     return lanes::quarters(size, [&](Index k) { return term(indices[k], scale * values[k]); });
+  }
+  template <class Term>
+  double sum_at(Term term) const {
+    return lanes::side_by_side(size, term);
   }
   template <class Visit>
   void for_each(Visit visit) const {

@@ -16,7 +16,8 @@ constexpr const char* kinds[] = {"perceptron",    "romma",     "passive-aggressi
                                  "acog-dense-sketch", "acog-sketch",
                                  "truncated-gradient", "adaptive-fobos", "dual-averaging",
                                  "adaptive-rda", "ssol-diagonal", "ssol-full", "recommended",
-                                 "koil", "koil-mixture"};
+                                 "koil", "koil-mixture", "oam", "opauc", "kernel-perceptron",
+                                 "norma", "rbp", "forgetron", "projectron"};
 
 // Scaling, an intercept and a wanted sparsity.
 struct SetScaling final : OptionVisitor {

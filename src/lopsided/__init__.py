@@ -6,9 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._decision import Decision as Decision
+    from ._decision import Decisions as Decisions
     from ._estimate import Estimate as Estimate
     from .active import Active as Active
-    from .active import Decision as Decision
     from .auc import OAM as OAM
     from .auc import OPAUC as OPAUC
     from .budget import Budget as Budget
@@ -57,7 +58,8 @@ _HOME = {
     **dict.fromkeys(["Progress", "progressive"], "evaluation"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),
-    **dict.fromkeys(["Active", "Decision"], "active"),
+    "Active": "active",
+    **dict.fromkeys(["Decision", "Decisions"], "_decision"),
     "Estimate": "_estimate",
     "Budget": "budget",
     "load": "persist",

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from ._around import Around
 from ._arrivals import as_days, as_delays
 from ._columns import check_columns
-from ._data import Batch, as_batch, explained, is_events
+from ._data import Batch, as_batch, explained, explanation, is_events
+from ._decision import Decision, Decisions
 from ._estimate import Estimate, estimate_from
 from ._labels import Labels, as_labels
-from ._parameters import is_number, nearest, same
-from .base import OnlineClassifier, one_thread_at_a_time
+from ._parameters import is_number
+from .base import one_thread_at_a_time
 from .budget import Budget, as_budget
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 _QUERIES = ("always", "random", "margin", "asymmetric", "confidence")
-_OWN = {
-    "learner": "an estimator or a name",
-    "query": "one of " + ", ".join(repr(q) for q in _QUERIES),
-    "budget": "a number of labels, a share, a text like '50/day', a Budget or None",
-    "delta": "a positive number or None",
-    "delta_pos": "a positive number or None",
-    "delta_neg": "a positive number or None",
-    "probability": "a number above 0 and up to 1, or None",
-    "explore": "a number from 0 to 1",
-    "seed": "a whole number from 0 to 4294967295",
-    "max_pending": "a whole number from 1 to 2147483648",
-}
 # Which of the parameters of a question have an effect on which rule.
 _NEEDS = {
     "always": (),
@@ -46,35 +33,7 @@ _NEEDS = {
 }
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Decision:
-    """What a model says of an event whose label it does not know.
-
-    Attributes
-    ----------
-    id : int
-        The number of the event, counted from 0: what tell wants to know.
-    score : float
-        0 and above means positive.
-    predicted : label or None
-        The label predicted; None as long as no label has been named.
-    asked : bool
-        Whether the label is wanted, and paid for.
-    probability : float
-        The chance there was of asking; 0 if the budget did not allow it.
-    forgotten : int or None
-        An older event whose label can no longer be told, since too many were waiting.
-    """
-
-    id: int
-    score: float
-    predicted: Any
-    asked: bool
-    probability: float
-    forgotten: int | None = None
-
-
-class Active(OnlineClassifier):
+class Active(Around):
     """A learner that asks for the labels it learns from, and keeps within a budget.
 
     In `fit`, `partial_fit`, `learn_one` and `progressive` a label is looked at only when it is
@@ -128,7 +87,18 @@ class Active(OnlineClassifier):
     (200, 0.86)
     """
 
-    learner: Any
+    _own: ClassVar[dict[str, str]] = {
+        "learner": "an estimator or a name",
+        "query": "one of " + ", ".join(repr(q) for q in _QUERIES),
+        "budget": "a number of labels, a share, a text like '50/day', a Budget or None",
+        "delta": "a positive number or None",
+        "delta_pos": "a positive number or None",
+        "delta_neg": "a positive number or None",
+        "probability": "a number above 0 and up to 1, or None",
+        "explore": "a number from 0 to 1",
+        "seed": "a whole number from 0 to 4294967295",
+        "max_pending": "a whole number from 1 to 2147483648",
+    }
     query: Any
     budget: Any
     delta: Any
@@ -163,17 +133,6 @@ class Active(OnlineClassifier):
         self.explore = explore
         self.seed = seed
         self.max_pending = max_pending
-
-    @classmethod
-    def _own_names(cls) -> list[str]:
-        return list(_OWN)
-
-    @classmethod
-    def made(cls, **params: Any) -> Self:
-        """Return an estimator; parameters that are not its own are those of its learner."""
-        own = {name: value for name, value in params.items() if name in _OWN}
-        rest = {name: value for name, value in params.items() if name not in _OWN}
-        return cls(**own).set_params(**rest)
 
     # Learning where the labels are at hand -------------------------------------------------------
 
@@ -240,14 +199,27 @@ class Active(OnlineClassifier):
         -------
         Decision
         """
-        day = float(self._days(None if time is None else [time], 1)[0])
-        model = self._begin("event" if isinstance(x, dict) else "dense")
-        with explained(model.names):
+        model = self._model
+        daily = type(self.budget) in (str, Budget) and self._daily()
+        day = (
+            0.0
+            if time is None and not daily
+            else float(self._days(None if time is None else [time], 1)[0])
+        )
+        if model is None:
+            model = self._begin("event" if isinstance(x, dict) else "dense")
+        try:  # a context manager would take as long as the decision
             if isinstance(x, dict):
-                return self._decision(model.ask_event(x, day))
-            return self._decision(model.ask_row(self._event_row(x, model, learning=True), day))
+                number, score, *rest = model.ask_event(x, day)
+            else:
+                row = self._event_row(x, model, learning=True)
+                number, score, *rest = model.ask_row(row, day)
+        except _core.RowError as error:
+            raise explanation(error, model.names) from None
+        labels = self._labels
+        return Decision(number, score, labels.positive if score >= 0 else labels.negative, *rest)
 
-    def ask_many(self, X: Any, *, time: ArrayLike | None = None) -> list[Decision]:
+    def ask_many(self, X: Any, *, time: ArrayLike | None = None) -> Decisions:
         """Do as ask does for each row of X: all of them, or none if one is bad."""
         batch = None if is_events(X) else as_batch(X, self._features())
         days = self._days(time, len(X) if batch is None else batch.rows.size)
@@ -260,7 +232,7 @@ class Active(OnlineClassifier):
             found = model.ask(batch.rows, days)
         if batch.names:
             model.set_names(batch.names[: model.features])
-        return [self._decision(one) for one in found]
+        return Decisions(self._labels, found)
 
     @one_thread_at_a_time
     def tell(self, event: int, y: Any, weight: float = 1.0) -> Self:
@@ -324,12 +296,6 @@ class Active(OnlineClassifier):
         """The events that wait for their labels."""
         return list(self._attribute("pending_").pending)
 
-    def named_coef(self) -> dict[str, float]:
-        """Return the weights of the learner by the names of their features, the strongest first."""
-        view: Any = self._view("named_coef")
-        weights: dict[str, float] = view.named_coef()
-        return weights
-
     def estimate(self, fn: float = 0.9, fp: float = 0.1) -> Estimate:
         """Return how good the predictions were, from the labels bought so far.
 
@@ -341,80 +307,7 @@ class Active(OnlineClassifier):
         sums = self._fitted().asking()
         return estimate_from({k.removeprefix("estimate."): v for k, v in sums.items()}, fn, fp)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if name.endswith("_"):
-            return getattr(self._view(name), name)
-        inner = self._inner()
-        if name in inner.get_params():
-            return getattr(inner, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    # Parameters ----------------------------------------------------------------------------------
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("_") or name in _OWN:
-            super().__setattr__(name, value)
-        else:
-            self.set_params(**{name: value})
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, those of the learner as learner__name."""
-        own = {name: getattr(self, name) for name in _OWN}
-        try:
-            inner = self._inner().get_params() if deep else {}
-        except ValueError:  # not a learner: it is refused when there is something to learn
-            inner = {}
-        return own | {f"learner__{name}": value for name, value in inner.items()}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters by name; the learner is replaced, not changed."""
-        own = {name: value for name, value in params.items() if name in _OWN}
-        rest = {k.removeprefix("learner__"): v for k, v in params.items() if k not in _OWN}
-        for name, value in own.items():
-            setattr(self, name, value)
-        if rest:
-            inner = self._inner()
-            known = inner.get_params()
-            for name in rest:
-                if name not in known:
-                    hint = nearest(name, [*_OWN, *known])
-                    raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}: {hint}")
-            self.learner = type(inner)(**{**known, **rest})
-        return self
-
-    def parameter_names(self) -> list[str]:
-        """Return the names that set_params takes, without prefixes."""
-        return [*_OWN, *self._inner().get_params()]
-
-    def described(self) -> list[tuple[str, Any, str]]:
-        """Return the name, value and range of each parameter, those of the learner too."""
-        own = [(name, getattr(self, name), wanted) for name, wanted in _OWN.items()]
-        return own + self._inner().described()
-
-    def __repr__(self) -> str:
-        usual: Mapping[str, Any] = Active.__init__.__kwdefaults__ or {}
-        changed = (
-            f"{name}={value!r}"
-            for name, value in self.get_params(deep=False).items()
-            if name == "learner" or not same(value, usual[name])
-        )
-        return f"{type(self).__name__}({', '.join(changed)})"
-
     # Inside --------------------------------------------------------------------------------------
-
-    def _inner(self) -> OnlineClassifier:
-        """Return the learner, for its parameters."""
-        return resolved(self.learner)
-
-    def _view(self, name: str) -> OnlineClassifier:
-        """Return the learner with what was learned."""
-        model = self._attribute(name)
-        inner = self._inner()
-        view = type(inner)(**inner.get_params())
-        view._keep(model, self._labels, self._made_with)
-        return view
 
     def _check(self) -> None:
         inner = self._inner()
@@ -445,10 +338,6 @@ class Active(OnlineClassifier):
                 raise self._impossible(name)
         as_budget(self.budget)
 
-    def _impossible(self, name: str) -> ValueError:
-        value = getattr(self, name)
-        return ValueError(f"{name}={value!r} is not possible; it must be {_OWN[name]}")
-
     def _check_deltas(self) -> None:
         pair = self.delta_pos is not None, self.delta_neg is not None
         if self.query == "random" and self.probability is None:
@@ -457,9 +346,6 @@ class Active(OnlineClassifier):
             raise ValueError(f"query={self.query!r}: give both delta_pos and delta_neg")
         if any(pair) and self.delta is not None:
             raise ValueError("give delta, or delta_pos and delta_neg, not both")
-
-    def _kind(self) -> str:
-        return self._inner()._kind()
 
     def _own_options(self) -> dict[str, Any]:
         both = 1.0 if self.delta is None else self.delta
@@ -476,35 +362,6 @@ class Active(OnlineClassifier):
             **({} if budget is None else budget.options()),
         }
 
-    def _cost_options(self, labels: Labels) -> dict[str, Any]:
-        return self._inner()._cost_options(labels)
-
-    def _known_rho(
-        self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
-    ) -> float | None:
-        return self._inner()._known_rho(codes, weights)
-
-    def _weights_matter(self) -> bool:
-        return self._inner()._weights_matter()
-
-    def _constants(self) -> int:
-        return self._view("coef_")._constants()
-
-    def _scaling(self, form: str) -> dict[str, bool]:
-        return self._inner()._scaling(form)
-
-    def _make(self, labels: Labels, scaling: dict[str, bool]) -> tuple[_core.Model, dict[str, Any]]:
-        model, made_with = super()._make(labels, scaling)
-        if isinstance(self.learner, OnlineClassifier):  # the user's own may change
-            made_with["parameters"]["learner"] = type(self.learner)(**self.learner.get_params())
-        return model, made_with
-
-    def _changed_shape(self, now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
-        new, old = resolved(now["learner"]), resolved(then["learner"])
-        if type(new) is not type(old):
-            return ["learner"]
-        return new._changed_shape(new.get_params(), old.get_params())
-
     @one_thread_at_a_time
     def _begin(self, form: str) -> _core.Model:
         """Return the model, a new one if there is none."""
@@ -517,18 +374,6 @@ class Active(OnlineClassifier):
             self._keep(model, labels, made_with)
         assert self._model is not None
         return self._model
-
-    def _decision(self, found: tuple[Any, ...]) -> Decision:
-        number, score, probability, asked, forgotten = found
-        labels = self._labels
-        return Decision(
-            id=number,
-            score=score,
-            predicted=labels.positive if score >= 0 else labels.negative,
-            asked=asked,
-            probability=probability,
-            forgotten=forgotten,
-        )
 
     def _check_waits(self, model: _core.Model, event: Any) -> None:
         if not is_number(event) or event != int(event):
@@ -559,36 +404,3 @@ class Active(OnlineClassifier):
 
     def _delays(self, delay: Any, rows: int) -> NDArray[np.float64] | None:
         return None if delay is None else as_delays(delay, rows, self.seed)
-
-
-def _of_learner(name: str) -> Any:
-    def read(self: Active) -> Any:
-        return getattr(self._inner(), name)
-
-    def write(self: Active, value: Any) -> None:
-        self.set_params(**{name: value})
-
-    return property(read, write)
-
-
-for _name in ("scaling", "positive", "hash_bits"):
-    setattr(Active, _name, _of_learner(_name))
-
-
-@functools.lru_cache(maxsize=64)
-def _named(name: str) -> OnlineClassifier:
-    """Return the learner of a name; it is shared, so it must not be changed."""
-    from .catalog import find
-
-    return find(name).make()
-
-
-def resolved(learner: Any) -> OnlineClassifier:
-    """Return the estimator that a parameter stands for."""
-    if isinstance(learner, str):
-        learner = _named(learner)
-    if not isinstance(learner, OnlineClassifier):
-        raise ValueError(f"learner={learner!r} is not possible; it must be an estimator or a name")
-    if isinstance(learner, Active):
-        raise ValueError(f"learner={learner!r} asks for labels already: give the learner in it")
-    return learner

@@ -11,6 +11,8 @@ from ._parameters import nearest
 from .base import OnlineClassifier
 
 _TENS = tuple(10.0**k for k in range(-5, 6))
+_FEW = (0.01, 0.1, 1.0, 10.0, 100.0)
+_COARSE = (0.1, 10.0, 1000.0)
 _TWOS = tuple(2.0**k for k in range(-5, 6))
 _WIDE_TWOS = tuple(2.0**k for k in range(-10, 11))
 _SPARSE = {"learning_rate": tuple(2.0**k for k in range(-1, 10))}
@@ -33,7 +35,9 @@ class Entry:
     paper : str
         Where it is from.
     grid : mapping
-        The values its paper tries, by parameter.
+        The values to try, by parameter.
+    all_values : mapping
+        Those its paper tries, where they are too many for every day.
     aliases : tuple of str
         Other names it goes by.
     """
@@ -44,7 +48,13 @@ class Entry:
     purpose: str
     paper: str
     grid: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
+    all_values: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
     aliases: tuple[str, ...] = ()
+
+    @property
+    def paper_grid(self) -> Mapping[str, tuple[Any, ...]]:
+        """The values its paper tries, by parameter."""
+        return self.all_values or self.grid
 
     @property
     def cls(self) -> type[OnlineClassifier]:
@@ -371,6 +381,7 @@ CATALOG: tuple[Entry, ...] = (
         {"learner": "PA-I"},
         "asks where the score is small, blind to costs",
         "Lu, Zhao & Hoi 2016",
+        {"C": _FEW, "delta": _COARSE},
         {"C": _TENS, "delta": _TENS},
     ),
     Entry(
@@ -385,6 +396,7 @@ CATALOG: tuple[Entry, ...] = (
         },
         "asks by class, learns blind to costs",
         "Zhang, Yang & Srinivasan 2016",
+        {"learning_rate": _FEW, "delta_pos": _COARSE, "delta_neg": _COARSE},
         {"learning_rate": _TENS, "delta_pos": _TENS, "delta_neg": _TENS},
     ),
     Entry(
@@ -393,6 +405,7 @@ CATALOG: tuple[Entry, ...] = (
         {"learner": "PA-I", "loss": "I", "class_weight": "balanced", "delta": 10.0},
         "asks where the score is small, cost-sensitive steps",
         "Zhao & Hoi 2013",
+        {"C": _FEW, "delta": _COARSE},
         {"C": _TENS, "delta": _TENS},
     ),
     *(
@@ -402,7 +415,8 @@ CATALOG: tuple[Entry, ...] = (
             {"learner": learner, "query": "confidence", "learning_rate": 1.0} | preset,
             purpose,
             paper,
-            dict.fromkeys(("learning_rate", *(k for k in preset if k != "class_weight")), _TENS),
+            {"learning_rate": _FEW, **{k: _COARSE for k in preset if k.startswith("delta")}},
+            {"learning_rate": _TENS, **{k: _TENS for k in preset if k.startswith("delta")}},
         )
         for name, learner, preset, purpose, paper in _UNSURE
     ),

@@ -44,16 +44,11 @@ struct DualAveraging {
     const double rounds = static_cast<double>(seen), root = std::sqrt(rounds);
     const double a = shrink.at(rounds + 1, learning_rate, target) + enhancement * root;
     const double divisor = beta == Beta::constant ? 1 : beta == Beta::sqrt ? root : rounds;
-    return [a, share = seen ? 1 / divisor : 0](const double* row) { return share * soft(*row, a); };
+    return [a, share = seen ? 1 / divisor : 0](const auto& row) { return share * soft(row[0], a); };
   }
 
-  void step(const RowLike auto& x, Table& table, Count, double slope, auto before, auto after) {
-    x.for_each([&, move = learning_rate * slope](Index j, double v) {
-      double* row = table[static_cast<std::size_t>(j)];
-      before(static_cast<std::size_t>(j), row);
-      *row += move * v;
-      after(static_cast<std::size_t>(j), row);
-    });
+  void change(Count, double slope, auto each) const {
+    each([move = learning_rate * slope](const auto& row, double v) { row[0] += move * v; });
   }
   void pass(Count) {}
   double level(const double* row) const { return std::abs(*row); }
@@ -76,20 +71,16 @@ struct AdaptiveRda {
 
   auto weights(Count seen, const TargetSparsity& target) const {
     const double a = target.on() ? target.chosen : l1 * static_cast<double>(seen + count_current);
-    return [a, eta = learning_rate, delta = delta](const double* row) {
-      if (std::abs(row[0]) <= a) return 0.0;
+    return [a, eta = learning_rate, delta = delta](const auto& row) {
       return eta * soft(row[0], a) / (delta + std::sqrt(row[1]));
     };
   }
 
-  void step(const RowLike auto& x, Table& table, Count, double slope, auto before, auto after) {
-    x.for_each([&](Index j, double v) {
-      double* row = table[static_cast<std::size_t>(j)];
-      before(static_cast<std::size_t>(j), row);
+  void change(Count, double slope, auto each) const {
+    each([slope](const auto& row, double v) {
       const double g = slope * v;
       row[0] += g;
       row[1] += g * g;
-      after(static_cast<std::size_t>(j), row);
     });
   }
   void pass(Count) {}

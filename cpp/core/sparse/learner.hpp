@@ -3,11 +3,11 @@
 // The weight of a feature is a function of its numbers and of what all features share (the round, the
 // shrinks so far), so a step touches only the features of its row. A rule gives
 //   weights(...)  that function after a number of rounds
-//   step(...)     what a step does to the numbers of one feature
+//   change(...)   what a step does to the numbers of one feature, as a function of them and its value
 //   pass(...)     what every round does to what is shared
 //   level(row)    what decides whether the weight is zero
-// and, if it takes a row in before it scores it, total(x, ...), all it needs to know of the row, and
-// meeting(total, ...), the function with the row taken in.
+// and, if it takes a row in before it scores it, part(), a function whose sum is all that it needs to
+// know of the row, and take(sum), what that does to the numbers of one feature.
 #pragma once
 
 #include "../row.hpp"
@@ -33,32 +33,47 @@ struct SparseLearner {
 
   // What the model would say now.
   double score(const RowLike auto& x) const {
-    if constexpr (Rule::takes_in)
-      if (rule.transductive) return met(x, rule.total(x, table));
+    const auto sum = [&](const auto& term) {
+      return x.sum([&, rows = table.data()](Index j, double v) {
+        return term(rows + static_cast<std::size_t>(j) * Rule::width, v);
+      });
+    };
     const auto w = rule.weights(seen, target);
-    if (clip == 0) return sum(x, w);
-    return sum(x, [=, c = clip](const double* row) { return clipped(w(row), c); });
+    if constexpr (Rule::takes_in)
+      if (rule.transductive)
+        return rule.taking(sum(rule.part()), [&](auto take) {
+          return sum([&](const double* row, double v) {
+            double taken[Rule::width];
+            std::copy_n(row, Rule::width, taken);
+            take(taken, v);
+            return w(taken) * v;
+          });
+        });
+    if (clip == 0) return sum([=](const double* row, double v) { return w(row) * v; });
+    return sum([=, c = clip](const double* row, double v) { return clipped(w(row), c) * v; });
   }
 
-  // What it says in a round, before it knows the label.
+  // What it says in a round, before it knows the label. Where a feature has several numbers, those of
+  // the row's features are put side by side first: the rest is arithmetic on arrays.
   double meet(const RowLike auto& x) {
-    if constexpr (Rule::takes_in) return met(x, total_ = rule.total(x, table));
-    else return sum(x, rule.weights(seen, target));
+    const auto w = rule.weights(seen, target);
+    if constexpr (Rule::width == 1) {
+      return x.sum([=, rows = table.data()](Index j, double v) { return w(rows + j) * v; });
+    } else {
+      gather(x);
+      if constexpr (Rule::takes_in) rule.taking(sum(x, rule.part()), [&](auto take) { each(x, take); });
+      return sum(x, [=](const auto& row, double v) { return w(row) * v; });
+    }
   }
 
   // The row must be the one that was met last.
   bool learn(const RowLike auto& x, const Target& t, double score) {
     const double slope = hinge_slope(score, t);
     const bool steps = slope != 0 || Rule::takes_in;
-    if (target.on()) {
-      catch_up();
-      if (steps) step_to_target(x, slope * t.y);
-      rule.pass(++seen);
-      aim();
-    } else {
-      if (steps) step(x, slope * t.y, [](auto&&...) {}, [](auto&&...) {});
-      rule.pass(++seen);
-    }
+    if (target.on()) catch_up();
+    if (steps) step(x, slope * t.y);
+    rule.pass(++seen);
+    if (target.on()) aim();
     return slope != 0;
   }
 
@@ -88,7 +103,12 @@ struct SparseLearner {
       table.for_each([&](std::size_t, const double* row) {
         if (!rule.possible(row)) throw std::invalid_argument("state features is not possible");
       });
+    if constexpr (requires(double* row) { rule.derive(row); })
+      table.for_each([&](std::size_t j, const double*) { rule.derive(table[j]); });
   }
+  void reserve(std::size_t size) { table.reserve(size); }
+  void grow(std::size_t size) { table.grow(size); }
+  std::size_t bytes() const { return table.bytes(); }
 
  private:
   using Order = std::conditional_t<Rule::dual, Ranks, Survivors>;
@@ -110,41 +130,93 @@ struct SparseLearner {
       if (by > 0) order_.add(rule.level(row), j);
     }
   }
-  void step_to_target(const RowLike auto& x, double slope) {
-    target.meet(x);
-    step(x, slope, [&](std::size_t j, const double* row) { enter(j, row, -1); },
-         [&](std::size_t j, const double* row) { enter(j, row, 1); });
-  }
-  void step(const RowLike auto& x, double slope, auto before, auto after) {
-    if constexpr (Rule::takes_in) rule.step(x, table, total_, slope, before, after);
-    else rule.step(x, table, seen, slope, before, after);
-  }
   void aim() {
     ordered_ = seen;
     if constexpr (Rule::dual) target.chosen = order_.edge(target.room());
     else if (rule.truncates(seen)) rule.raise(order_.raise(rule.due, target.room(), rule, table));
   }
 
-  Order order_;        // kept only with a target
-  Count ordered_ = 0;  // rounds it knows of
+  // Number i of the k-th feature of the row is near[i * room + k].
+  struct Near {
+    double* first;
+    std::size_t room;
+    double& operator[](std::size_t i) const { return first[i * room]; }
+  };
+  Near near(Index k) { return {near_.data() + k, room_}; }
 
-  double total_ = 0;   // of the row met last
+  // Visits every number in the table with its place beside the others, two features at a time.
+  void exchange(const RowLike auto& x, auto pairs, auto one) {
+    const std::size_t room = room_;
+    double *rows = table.data(), *near = near_.data();
+    const auto row = [&](std::size_t k) {
+      return rows + static_cast<std::size_t>(x.column(static_cast<Index>(k))) * Rule::width;
+    };
+    std::size_t k = 0;
+    if constexpr (Rule::width % 2 == 0)
+      for (; k + 2 <= room; k += 2)
+        for (std::size_t i = 0; i < Rule::width; i += 2)
+          pairs(pair(row(k) + i), pair(row(k + 1) + i), pair(near + i * room + k), pair(near + (i + 1) * room + k));
+    for (; k < room; ++k)
+      for (std::size_t i = 0; i < Rule::width; ++i) one(row(k)[i], near[i * room + k]);
+  }
+  typedef double Pair __attribute__((vector_size(16), aligned(8), may_alias));
+  static Pair& pair(double* at) { return *reinterpret_cast<Pair*>(at); }
 
-  double met(const RowLike auto& x, double total) const {
-    return rule.meeting(total, seen, target, [&](const auto& w) { return sum(x, w); });
+  void gather(const RowLike auto& x) {
+    room_ = static_cast<std::size_t>(x.size);
+    if (near_.size() < room_ * Rule::width) near_.resize(room_ * Rule::width);
+    exchange(
+        x,
+        [](const Pair& a, const Pair& b, Pair& first, Pair& second) {
+          first = Pair{a[0], b[0]};
+          second = Pair{a[1], b[1]};
+        },
+        [](double from, double& to) { to = from; });
+  }
+  void scatter(const RowLike auto& x) {
+    exchange(
+        x,
+        [](Pair& a, Pair& b, const Pair& first, const Pair& second) {
+          a = Pair{first[0], second[0]};
+          b = Pair{first[1], second[1]};
+        },
+        [](double& to, double from) { to = from; });
+  }
+
+  template <class Term>
+  double sum(const RowLike auto& x, const Term& term) {
+    return x.sum_at([&](Index k) { return term(near(k), x.value(k)); });
+  }
+  void each(const RowLike auto& x, auto change) {
+#pragma GCC ivdep
+    for (Index k = 0; k < x.size; ++k) change(near(k), x.value(k));
+  }
+
+  void step(const RowLike auto& x, double slope) {
+    const auto row = [&](Index k) { return static_cast<std::size_t>(x.column(k)); };
+    if (target.on()) {
+      target.meet(x);
+      for (Index k = 0; k < x.size; ++k) enter(row(k), table[row(k)], -1);
+    }
+    rule.change(seen, slope, [&](auto change) {
+      if constexpr (Rule::width == 1) {
+        for (Index k = 0; k < x.size; ++k) change(table[row(k)], x.value(k));
+      } else {
+        each(x, change);
+        scatter(x);
+      }
+    });
+    if (target.on())
+      for (Index k = 0; k < x.size; ++k) enter(row(k), table[row(k)], 1);
   }
 
   static double clipped(double w, double clip) { return std::abs(w) < clip ? 0 : w; }
 
-  template <class Weights>
-  double sum(const RowLike auto& x, const Weights& w) const {
-    const double* rows = table.data();
-    return x.sum([=](Index j, double v) {
-      const double* row = rows + static_cast<std::size_t>(j) * Rule::width;
-      if constexpr (requires { w(row, v); }) return w(row, v) * v;
-      else return w(row) * v;
-    });
-  }
+  Order order_;        // kept only with a target
+  Count ordered_ = 0;  // rounds it knows of
+
+  std::vector<double> near_;  // of the row met last: its features' numbers
+  std::size_t room_ = 0;
 };
 
 }  // namespace lopsided

@@ -18,38 +18,32 @@ struct SsolDiagonal {
   bool transductive = false;  // score rows as if they were taken in
 
   auto weights(Count seen, const TargetSparsity& target) const {
-    return [l = lambda(seen, target)](const double* row) { return soft(row[0] * a(row), l); };
+    return [l = lambda(seen, target)](const auto& row) { return soft(row[0] * a(row), l); };
   }
 
-  // r + sum a x^2, or what the rule takes for it.
-  double total(const RowLike auto& x, const Table& table) const {
-    if (rule == DiagonalCovariance::Rule::coordinate) return 0;
-    const double* rows = table.data();
-    return regularization + x.sum([=](Index j, double v) {
-      return a(rows + static_cast<std::size_t>(j) * width) * v * v;
-    });
+  static auto part() {
+    return [](const auto& row, double v) { return a(row) * v * v; };
   }
 
-  // Gives `use` the weights with a row of that total taken in.
-  double meeting(double total, Count seen, const TargetSparsity& target, auto use) const {
-    return taking(total, [&](auto taken) {
-      return use([l = lambda(seen, target), taken](const double* row, double v) {
-        return soft(row[0] * taken(row, v), l);
+  // Gives `use` what taking a row of that sum in does: a becomes a - a^2 v^2 / total, written without a
+  // difference that could vanish. The total is r + the sum, or r + a v^2 by the coordinate rule. A value
+  // of 0 changes nothing, not even by a rounding.
+  auto taking(double sum, auto use) const {
+    constexpr double least = std::numeric_limits<double>::min();
+    const double r = regularization, total = r + sum;
+    if (rule == DiagonalCovariance::Rule::coordinate)
+      return use([=](auto&& row, double v) {
+        const double taken = std::max(a(row) * r / (r + a(row) * v * v), least);
+        row[1] = v == 0 ? row[1] : taken;
       });
+    return use([=, share = 1 / total](auto&& row, double v) {
+      const double taken = std::max(a(row) * (std::max(total - a(row) * v * v, r) * share), least);
+      row[1] = v == 0 ? row[1] : taken;
     });
   }
 
-  void step(const RowLike auto& x, Table& table, double total, double slope, auto before, auto after) {
-    taking(total, [&](auto taken) {
-      x.for_each([&, move = learning_rate * slope](Index j, double v) {
-        double* row = table[static_cast<std::size_t>(j)];
-        if (v == 0) return;
-        before(static_cast<std::size_t>(j), row);
-        row[1] = taken(row, v);
-        row[0] += move * v;
-        after(static_cast<std::size_t>(j), row);
-      });
-    });
+  void change(Count, double slope, auto each) const {
+    each([move = learning_rate * slope](const auto& row, double v) { row[0] += move * v; });
   }
   void pass(Count) {}
   double level(const double* row) const { return std::abs(row[0] * a(row)); }
@@ -68,21 +62,7 @@ struct SsolDiagonal {
   double lambda(Count seen, const TargetSparsity& target) const {
     return shrink.at(static_cast<double>(seen) + 1, learning_rate, target);
   }
-  static double a(const double* row) { return row[1] == 0 ? 1 : row[1]; }
-
-  // Gives `use` the new a of a feature: a - a^2 v^2 / total, written without a difference that could
-  // vanish; with the coordinate rule the total is r + a v^2.
-  auto taking(double total, auto use) const {
-    constexpr double least = std::numeric_limits<double>::min();
-    const double r = regularization;
-    if (rule == DiagonalCovariance::Rule::coordinate)
-      return use([=](const double* row, double v) {
-        return std::max(a(row) * r / (r + a(row) * v * v), least);
-      });
-    return use([=, share = 1 / total](const double* row, double v) {
-      return std::max(a(row) * (std::max(total - a(row) * v * v, r) * share), least);
-    });
-  }
+  static double a(const auto& row) { return row[1] == 0 ? 1 : row[1]; }
 };
 
 // The same with all of A^-1. It keeps u = A^-1 theta instead of theta: taking x in and stepping by s

@@ -22,20 +22,15 @@ struct TruncatedGradient {
   double shrinks = 0, due = 0;  // of all rounds; of those up to the last truncation
 
   auto weights(Count, const TargetSparsity&) const {
-    return [due = due, ceiling = ceiling](const double* row) {
+    return [due = due, ceiling = ceiling](const auto& row) {
       return std::abs(row[0]) > ceiling ? row[0] : soft(row[0], due - row[1]);
     };
   }
 
-  void step(const RowLike auto& x, Table& table, Count seen, double slope, auto before, auto after) {
-    const double move = rate(seen + 1) * slope;
-    const auto w = weights(seen, {});
-    x.for_each([&, due = due](Index j, double v) {
-      double* row = table[static_cast<std::size_t>(j)];
-      before(static_cast<std::size_t>(j), row);
+  void change(Count seen, double slope, auto each) const {
+    each([move = rate(seen + 1) * slope, w = weights(seen, {}), due = due](const auto& row, double v) {
       row[0] = w(row) + move * v;
       row[1] = row[0] == 0 ? 0 : due;
-      after(static_cast<std::size_t>(j), row);
     });
   }
 
@@ -71,37 +66,34 @@ struct TruncatedGradient {
 };
 
 struct AdaptiveFobos {
-  static constexpr std::size_t width = 3;  // weight, shrinks when it was written, sum of g^2
+  // Weight, shrinks when it was written, sum of g^2, 1 / (delta + its root).
+  static constexpr std::size_t width = 4;
   static constexpr bool takes_in = false, dual = false;
 
   double learning_rate = 1, l1 = 0, delta = 10;
   double due = 0;  // shrinks of all rounds
 
   auto weights(Count, const TargetSparsity&) const {
-    return [due = due, delta = delta](const double* row) {
-      if (row[0] == 0) return 0.0;
-      return soft(row[0], (due - row[1]) / (delta + std::sqrt(row[2])));
-    };
+    return [due = due](const auto& row) { return soft(row[0], (due - row[1]) * row[3]); };
   }
 
-  void step(const RowLike auto& x, Table& table, Count seen, double slope, auto before, auto after) {
-    const auto w = weights(seen, {});
-    x.for_each([&, due = due, delta = delta, eta = learning_rate](Index j, double v) {
-      double* row = table[static_cast<std::size_t>(j)];
-      before(static_cast<std::size_t>(j), row);
+  void change(Count seen, double slope, auto each) const {
+    each([slope, w = weights(seen, {}), due = due, delta = delta, eta = learning_rate](const auto& row, double v) {
       const double weight = w(row), g = slope * v;
       row[2] += g * g;
-      row[0] = weight + eta * g / (delta + std::sqrt(row[2]));
+      row[3] = share(row[2], delta);
+      row[0] = weight + eta * g * row[3];
       row[1] = row[0] == 0 ? 0 : due;
-      after(static_cast<std::size_t>(j), row);
     });
   }
+
+  void derive(double* row) const { row[3] = share(row[2], delta); }
 
   bool truncates(Count) const { return true; }
   void pass(Count) { due += learning_rate * l1; }
   void raise(double level) { due = level; }
   double level(const double* row) const {
-    return row[1] + std::abs(row[0]) * (delta + std::sqrt(row[2]));
+    return row[1] + std::abs(row[0]) / row[3];
   }
 
   void options(auto&& visit) {
@@ -110,6 +102,11 @@ struct AdaptiveFobos {
     visit("delta", delta);
   }
   void state(auto&& visit) { visit("due", due); }
+
+ private:
+  static double share(double squares, double delta) {
+    return squares == 0 ? 0 : 1 / (delta + std::sqrt(squares));
+  }
 };
 
 }  // namespace lopsided

@@ -12,8 +12,9 @@ import click
 import numpy as np
 
 from .._data import BadRowError
+from .._decision import Decision
 from .._plain import plain
-from ..active import Active, Decision
+from ..active import Active
 from ..data.block import Block, DataError
 from ..data.whole import taken
 from ..persist import load_run, save

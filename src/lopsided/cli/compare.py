@@ -71,8 +71,8 @@ Examples:
     "--grid",
     multiple=True,
     metavar="NAME=VALUE,...",
-    help="Values to try for a parameter, instead of those of the papers; none: only defaults. "
-    "Repeatable.",
+    help="Values to try for a parameter, instead of those of the catalog; none: only defaults; "
+    "paper: all of the papers. Repeatable.",
 )
 @click.option(
     "--set",
@@ -261,9 +261,13 @@ def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any
             model.positive = positive
         made[entry.name] = model
     given = options.pop("grid")
-    if not given:
+    if not given or given == ("paper",):
         return made, {
-            entry.name: {name: tried for name, tried in entry.grid.items() if name not in settings}
+            entry.name: {
+                name: tried
+                for name, tried in (entry.paper_grid if given else entry.grid).items()
+                if name not in settings
+            }
             for entry in entries
         }
     if given == ("none",):
@@ -294,7 +298,7 @@ def _values(text: str) -> tuple[str, list[Any]]:
     """Read NAME=VALUE,VALUE,...: values are Python literals or words."""
     name, equals, values = text.partition("=")
     if not equals or not values:
-        raise click.UsageError(f"--grid {text!r}: expected NAME=VALUE,VALUE,... or none")
+        raise click.UsageError(f"--grid {text!r}: expected NAME=VALUE,VALUE,..., none or paper")
     try:
         found = ast.literal_eval(f"[{values}]")
     except (ValueError, SyntaxError):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import click
 import numpy as np
 
+from ..active import Active
 from ..base import OnlineClassifier
 from ..persist import FORMAT, load_run
 from ..recommended import Recommended
@@ -55,6 +57,7 @@ def command(model: str, top: int, as_json: bool) -> None:
             *memory,
             *([] if about["support"] is None else [("rows kept", str(about["support"]))]),
             ("learned from", f"{about['rounds']:,} events, {about['updates']:,} steps"),
+            *_bought(about["labels"]),
             ("cost ratio", f"{about['rho']:g}"),
             *((k, repr(v)) for k, v in about["parameters"].items()),
         ]
@@ -74,8 +77,10 @@ def command(model: str, top: int, as_json: bool) -> None:
                 for m in about["members"]
             ]
         )
-    if run is not None:
+    if run is not None and "rows" in run:
         click.echo(f"\ncheckpoint of a run, after {run['rows']:,} rows")
+    elif run is not None and not run["whole"]:
+        click.echo(f"\nin the midst of {run['events']}, after line {run['line']:,}")
     if about["weights"]:
         click.echo("\nlargest weights" + ("" if about["named"] else " (by column, from 0)"))
         print_table([(name, f"{weight:+.6g}") for name, weight in about["weights"]])
@@ -102,6 +107,7 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
         "support": support,
         "rounds": native.rounds,
         "updates": native.updates,
+        "labels": _labels(model),
         "rho": getattr(model, "rho_", 1.0),
         "members": _members(model),
         "named": bool(names),
@@ -113,6 +119,27 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
             (names[columns[k]] if names else str(columns[k]), float(weights[k])) for k in largest
         ],
     }
+
+
+def _labels(model: OnlineClassifier) -> dict[str, Any] | None:
+    """Return what a model that asks has bought and may buy."""
+    if not isinstance(model, Active):
+        return None
+    left = model.budget_left_
+    return {
+        "events": model.events_,
+        "bought": model.queries_,
+        "left": None if math.isinf(left) else int(left),
+        "waiting": len(model.pending_),
+    }
+
+
+def _bought(labels: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if labels is None:
+        return []
+    left = "" if labels["left"] is None else f", {labels['left']:,} left"
+    bought = f"{labels['bought']:,} bought of {labels['events']:,} events{left}"
+    return [("labels", f"{bought}; {labels['waiting']:,} waited for")]
 
 
 def _members(model: OnlineClassifier) -> list[dict[str, Any]]:

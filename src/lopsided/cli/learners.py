@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -43,9 +44,16 @@ def command(name: str | None, as_json: bool) -> None:
         [(p["name"], repr(p["default"]), p["range"]) for p in about["parameters"]],
         header=("parameter", "default", "range"),
     )
-    tried = [f"{name} in {', '.join(f'{v:g}' for v in grid)}" for name, grid in entry.grid.items()]
-    if tried:
-        click.echo(f"\ngrid of its paper: {'; '.join(tried)}")
+    if entry.all_values:
+        click.echo(f"\ngrid: {_values(entry.grid)}\ngrid of its paper: {_values(entry.all_values)}")
+    elif entry.grid:
+        click.echo(f"\ngrid of its paper: {_values(entry.grid)}")
+
+
+def _values(grid: Mapping[str, tuple[Any, ...]]) -> str:
+    return "; ".join(
+        f"{name} in {', '.join(f'{v:g}' for v in tried)}" for name, tried in grid.items()
+    )
 
 
 def _about(entry: Entry) -> dict[str, Any]:
@@ -61,4 +69,5 @@ def _about(entry: Entry) -> dict[str, Any]:
         "class": entry.cls.__name__,
         "parameters": parameters,
         "grid": {k: list(v) for k, v in entry.grid.items()},
+        "paper_grid": {k: list(v) for k, v in entry.paper_grid.items()},
     }

@@ -162,9 +162,10 @@ def compare(
         An estimator is taken with its own parameters.
     X, y, sample_weight : as for fit
         The rows.
-    grid : dict, optional
+    grid : dict or "paper", optional
         Parameter to values, for every learner that has the parameter; {} for no grid; or learner to
-        such a dict. Default: the grids of the catalog, and of an estimator only itself.
+        such a dict. Default: the grids of the catalog, and of an estimator only itself. "paper":
+        the same, but of learners that ask all the values of their papers, up to 1331 points.
     permutations : int or array of orders, optional
         Progressive passes over so many random permutations, or these. Default: 20.
     folds : int or array of whole numbers, optional

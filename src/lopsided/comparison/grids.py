@@ -55,8 +55,9 @@ def _is_scale(values: Sequence[Any]) -> bool:
 
 def learners_of(learners: Any, grid: Any) -> list[Learner]:
     """Return the learners with their grids, each point of which is possible."""
-    named = _named(learners)
-    grids = _grids(named, grid)
+    paper = isinstance(grid, str) and grid == "paper"
+    named = _named(learners, paper)
+    grids = _grids(named, None if paper else grid)
     found = []
     for name, (model, own) in named.items():
         chosen = grids.get(name, own)
@@ -70,7 +71,7 @@ def learners_of(learners: Any, grid: Any) -> list[Learner]:
     return found
 
 
-def _named(learners: Any) -> dict[str, tuple[OnlineClassifier, Mapping[str, Any]]]:
+def _named(learners: Any, paper: bool) -> dict[str, tuple[OnlineClassifier, Mapping[str, Any]]]:
     if isinstance(learners, (str, OnlineClassifier)):
         learners = [learners]
     if isinstance(learners, Mapping):
@@ -84,7 +85,8 @@ def _named(learners: Any) -> dict[str, tuple[OnlineClassifier, Mapping[str, Any]
         if isinstance(learner, str):
             entry = find(learner)
             name = entry.name if name is None else str(name)
-            made: tuple[OnlineClassifier, Mapping[str, Any]] = entry.make(), entry.grid
+            tried = entry.paper_grid if paper else entry.grid
+            made: tuple[OnlineClassifier, Mapping[str, Any]] = entry.make(), tried
         elif isinstance(learner, OnlineClassifier):
             if learner.__sklearn_is_fitted__():
                 raise ValueError(f"{learner!r} has learned already: give an estimator as it is new")
@@ -105,7 +107,7 @@ def _grids(named: Mapping[str, Any], grid: Any) -> dict[str, Mapping[str, Any]]:
     if grid is None:
         return {}
     if not isinstance(grid, Mapping):
-        raise TypeError(f"grid must be a dict of parameters to values, not {grid!r}")
+        raise TypeError(f"grid must be a dict of parameters to values or 'paper', not {grid!r}")
     if grid and all(isinstance(values, Mapping) for values in grid.values()):
         for name in grid:
             if name not in named:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._made import Best, Events, Stream, check_ranges
 
 Floats = NDArray[np.float64]
+_DAY = 86400.0  # seconds
 _GRID = 512  # points in time over which expectations are averaged
 
 _Function = Callable[[Floats], Floats]
@@ -65,14 +66,14 @@ def fraud(
     """Return a stream with rare positives whose best attainable cost is known.
 
     Event i happens at a time drawn evenly from the i-th of `per_day` slots of each day. It is a
-    fraud with chance p(t), where logit p(t) = logit(rate) + drift sin(2 pi t / period). Behind
-    the 8 continuous columns is a Gaussian vector, correlated, with the same covariance S for both
-    classes and means 0 and m, where m' S^-1 m = separation^2. Each column is a monotone function
-    of one coordinate, so scales and tails differ (amounts are log-normal, speeds are cubes, gaps
-    are thousandths, balances tens of thousands) but nothing is lost. Two binary columns and a
-    kind of shop (5 one-hot columns) are independent of these within a class. So the log-odds of
-    fraud are logit p(t) plus a linear function of the vector plus a term for each discrete value,
-    and the expected cost of any threshold is a finite sum of normal probabilities.
+    fraud with chance p(t), where logit p(t) = logit(rate) + drift sin(2 pi t / period), t in days.
+    Behind the 8 continuous columns is a Gaussian vector, correlated, with the same covariance S for
+    both classes and means 0 and m, where m' S^-1 m = separation^2. Each column is a monotone
+    function of one coordinate, so scales and tails differ (amounts are log-normal, speeds are
+    cubes, gaps are thousandths, balances tens of thousands) but nothing is lost. Two binary columns
+    and a kind of shop (5 one-hot columns) are independent of these within a class. So the log-odds
+    of fraud are logit p(t) plus a linear function of the vector plus a term for each discrete
+    value, and the expected cost of any threshold is a finite sum of normal probabilities.
 
     Parameters
     ----------
@@ -160,7 +161,10 @@ class Fraud(Stream):
 
     def log_odds(self, time: ArrayLike) -> Floats:
         """Return the log-odds of a fraud at some times, before anything is seen of an event."""
-        phase = 2 * np.pi * np.asarray(time, dtype=float) / self.period
+        return self._log_odds(np.asarray(time, dtype=float) / _DAY)
+
+    def _log_odds(self, days: Floats) -> Floats:
+        phase = 2 * np.pi * days / self.period
         return np.asarray(math.log(self.rate / (1 - self.rate)) + self.drift * np.sin(phase))
 
     def score(self, X: ArrayLike, time: ArrayLike) -> Floats:
@@ -220,7 +224,7 @@ class Fraud(Stream):
         chance = (limit - wrong) / (1 - lost - wrong)
         threshold = _logit(min(max(chance, 0.0), 1.0))
         slots = (np.arange(_GRID) + 0.5) / _GRID
-        odds = self.log_odds(slots * self.rows / self.per_day)
+        odds = self._log_odds(slots * self.rows / self.per_day)
         prior = 1 / (1 + np.exp(-odds))
         alarm, mass = {}, {}
         for fraud in (True, False):
@@ -248,8 +252,8 @@ class Fraud(Stream):
 
     def _draw(self, piece: int, rows: int) -> dict[str, Any]:
         rng = np.random.default_rng([self.seed, piece])
-        time = (piece * rows + np.arange(rows) + rng.random(rows)) / self.per_day
-        truth = rng.random(rows) < 1 / (1 + np.exp(-self.log_odds(time)))
+        days = (piece * rows + np.arange(rows) + rng.random(rows)) / self.per_day
+        truth = rng.random(rows) < 1 / (1 + np.exp(-self._log_odds(days)))
         latent = rng.standard_normal((rows, len(_CONTINUOUS))) @ self._root.T
         latent += np.outer(truth, self._shift)
         columns = [there(latent[:, j]) for j, (*_, there, _) in enumerate(_CONTINUOUS)]
@@ -262,8 +266,8 @@ class Fraud(Stream):
         return {
             "X": np.column_stack(columns),
             "y": np.where(reported, 1, -1),
-            "time": time,
-            "delay": rng.exponential(1.0, rows) * np.where(reported, *self.delay),
+            "time": _DAY * days,
+            "delay": _DAY * rng.exponential(1.0, rows) * np.where(reported, *self.delay),
             "truth": np.where(truth, 1, -1),
         }
 

@@ -25,9 +25,9 @@ class Events(Block):
     Attributes
     ----------
     time : array
-        When each event happens, in days.
+        When each event happens, in seconds; the stream starts at 0, which is 1970.
     delay : array
-        Days until its label is known.
+        Seconds until its label is known.
     truth : array
         Its true class, 1 or -1; `y` is the label that is reported.
     """
