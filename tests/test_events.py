@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 
 from lopsided import ACOG, COG, Perceptron, learners, make, progressive
+from lopsided.catalog import CATALOG
 from lopsided.persist import from_bytes, to_bytes
 
+NOT_LINEAR = {"Recommended"} | {e.name for e in CATALOG if e.home.startswith("kernel:")}
 MASK = 2**64 - 1
 
 
@@ -140,7 +142,7 @@ def test_named_coef_has_one_entry_a_feature_with_an_intercept():
     assert set(model.named_coef()) == {"a", "b=x"}
 
 
-@pytest.mark.parametrize("name", [n for n in learners() if n != "Recommended"])  # not linear
+@pytest.mark.parametrize("name", [n for n in learners() if n not in NOT_LINEAR])
 def test_unknown_names_count_only_in_the_length_when_scoring(name):
     model = make(name, scaling="unit").learn_one({"a": 3.0}, 1).learn_one({"a": -1.0, "b": 1.0}, 0)
     before = to_bytes(model)

@@ -24,7 +24,9 @@ CLASSES = sorted({entry.cls for entry in CATALOG}, key=lambda cls: cls.__name__)
 ESTIMATORS = {cls.__name__: cls() for cls in CLASSES} | {
     f"make({entry.name})": lopsided.make(entry.name) for entry in CATALOG
 }
-FULL_STEP = {"ROMMA", "CPA", "make(ROMMA)", "make(aROMMA)", "make(PA)", "make(CPA)"}
+FULL_STEP = {"ROMMA", "CPA", "Forgetron"} | {
+    f"make({name})" for name in ("ROMMA", "aROMMA", "PA", "CPA", "Forgetron", "Projectron++")
+}
 COSTS_IN_THE_SLOPE = ("Perceptron", "PA-I", "PA-II", "COG-II", "AROW", "AROW-diag", "ACOG-II")
 
 NOT_REPEATS = "a weight of k changes one step, k repeats make k steps and k rounds of scaling"

@@ -264,14 +264,11 @@ class ModelOf final : public Model {
 
   void run(const Rows& rows, Pass& pass) {
     grow(rows.columns());
+    Asker* asker = asker_.on() ? &asker_ : nullptr;
     const auto go = [&]<class Row>(Row*) {
-      const auto with = [&](auto& ask) {
-        if (LOPSIDED_HAS_AVX2)
-          detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
-        else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, ask);
-      };
-      AlwaysAsk always;
-      asker_.on() ? with(asker_) : with(always);
+      if (LOPSIDED_HAS_AVX2)
+        detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
+      else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
     };
     sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
     updates_ += pass.tally.updates;

@@ -1,4 +1,4 @@
-// THE loop: score, ask, learn, record. Learning without a budget is the case "always ask".
+// THE loop: score, ask, learn, record. Without anybody to ask, every label is there for nothing.
 #pragma once
 
 #include <optional>
@@ -61,9 +61,6 @@ struct Pass {
   }
 };
 
-// Stands where an Asker stands when every label is there for nothing.
-struct AlwaysAsk {};
-
 [[noreturn, gnu::noinline, gnu::cold]] inline void refuse_score(Count row) {
   throw DataError("the score is not finite: scale the features or choose a smaller step",
                   static_cast<std::int64_t>(row));
@@ -114,18 +111,35 @@ bool learn_late(Learner& learner, Cost& cost, Count& round, Asker& asker, const 
   }
 }
 
-struct Label {
-  Count id, row;
-  double y, weight;
+// Labels under way, by the event after which they come.
+class Coming {
+ public:
+  void add(Count after, Count id, Count row) { labels_.insert({after, {id, row}}); }
+
+  // Learns from those that have come by event `now`. Returns how many steps were taken.
+  template <class Learner>
+  [[gnu::noinline]] Count arrive(Count now, Learner& learner, Cost& cost, Count& round, Asker& asker,
+                                 const Pass& pass) {
+    Count updates = 0;
+    for (; !labels_.empty() && labels_.begin()->first <= now; labels_.erase(labels_.begin())) {
+      const auto [id, row] = labels_.begin()->second;
+      const Kept* kept = asker.pending.find(id);
+      if (!kept) continue;  // forgotten
+      updates += learn_late(learner, cost, round, asker, *kept, pass.labels[row], pass.weight(row), pass.rho, row);
+      asker.pending.forget(id);
+    }
+    return updates;
+  }
+
+ private:
+  std::multimap<Count, std::pair<Count, Count>> labels_;
 };
 
-template <class Row, class Learner, class Ask>
+template <class Row, class Learner>
 void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepare, Cost& cost,
-                 Count& round, Ask& ask) {
+                 Count& round, Asker* asker) {
   Scratch read, prepared;
-  constexpr bool asks = !std::same_as<Ask, AlwaysAsk>;
-  // Labels under way, by the event after which they come.
-  [[maybe_unused]] std::conditional_t<asks, std::multimap<Count, Label>, char> coming{};
+  Coming coming;
   for (Count i = 0; i < pass.size; ++i) {
     const Count at = pass.at(i);
     const double weight = pass.weight(at);
@@ -141,36 +155,31 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
       pass.tally.record(y, weight, score);
-      const auto target = [&] { return Target{y, cost.next(y, weight, pass.rho), weight, ++round}; };
-      if constexpr (!asks) {
-        ++pass.tally.queries;
-        pass.tally.updates += learner.learn(x, target(), score);
-      } else {
+      Decision d{0, 1, true, false};
+      bool late = false;
+      if (asker) {
         const double rho = pass.rho ? *pass.rho : cost.rho();
-        const Decision d = ask.decide(learner, x, score, rho, weight, pass.days ? pass.days[at] : 0);
+        d = asker->decide(learner, x, score, rho, weight, pass.days ? pass.days[at] : 0);
         if (pass.probabilities) pass.probabilities[i] = d.probability;
         if (pass.asked) pass.asked[i] = d.asked;
-        pass.tally.queries += d.asked;
-        if (d.asked && pass.delays) {
-          ask.pending.add(d.id, keep(learner, x, score, d.probability));
-          if (const double late = pass.delays[at]; std::isfinite(late))
-            coming.insert({d.id + static_cast<Count>(late), {d.id, at, y, weight}});
+        late = d.asked && pass.delays;
+        if (late) {
+          asker->pending.add(d.id, keep(learner, x, score, d.probability));
+          if (const double delay = pass.delays[at]; std::isfinite(delay))
+            coming.add(d.id + static_cast<Count>(delay), d.id, at);
         } else if (d.asked) {
-          ask.estimates.add(y, weight, score, d.probability);
-          if constexpr (requires { learner.learn(x, target(), score, true); })
-            pass.tally.updates += learner.learn(x, target(), score, d.looked);
-          else
-            pass.tally.updates += learner.learn(x, target(), score);
-        }
-        for (; !coming.empty() && coming.begin()->first <= d.id; coming.erase(coming.begin())) {
-          const Label label = coming.begin()->second;
-          const Kept* kept = ask.pending.find(label.id);
-          if (!kept) continue;  // forgotten
-          pass.tally.updates +=
-              learn_late(learner, cost, round, ask, *kept, label.y, label.weight, pass.rho, label.row);
-          ask.pending.forget(label.id);
+          asker->estimates.add(y, weight, score, d.probability);
         }
       }
+      pass.tally.queries += d.asked;
+      if (d.asked && !late) {
+        const Target target{y, cost.next(y, weight, pass.rho), weight, ++round};
+        if constexpr (requires { learner.learn(x, target, score, true); })
+          pass.tally.updates += learner.learn(x, target, score, d.looked);
+        else
+          pass.tally.updates += learner.learn(x, target, score);
+      }
+      if (asker && pass.delays) pass.tally.updates += coming.arrive(d.id, learner, cost, round, *asker, pass);
     }
     if (pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size))
       pass.curve.push_back(pass.tally);

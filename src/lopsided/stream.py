@@ -16,7 +16,7 @@ from .base import OnlineClassifier
 from .data.block import BadLines, Block, DataError
 from .metrics import Counts, RunningAUC
 
-_SCORES = 100_000  # different ones, for the AUC
+_SCORES = 50_000  # different ones, for the AUC
 _COUNTS = tuple(field.name for field in dataclasses.fields(Counts))
 
 

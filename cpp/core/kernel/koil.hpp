@@ -12,10 +12,11 @@
 #pragma once
 
 #include <array>
-#include <bit>
 
 #include "../random.hpp"
+#include "cut.hpp"
 #include "gram.hpp"
+#include "largest.hpp"
 #include "support.hpp"
 
 namespace lopsided {
@@ -158,7 +159,7 @@ class Koil {
       found = nearest_.size();
     }
     if (const double k = neighbors_[other]; static_cast<double>(found) > k) {
-      find_nearest(side.rows, near, static_cast<std::size_t>(k), found);
+      kernel::largest(side.rows, near, found, static_cast<std::size_t>(k), nearest_);
     } else if (!violators_first_) {
       for (std::size_t s = 0; s < n; ++s) nearest_.push_back(s);
     }
@@ -166,45 +167,6 @@ class Koil {
     for (const std::size_t s : nearest_)
       if (const double l = loss(s); l > 0) chosen_.push_back({s, l});
   }
-
-  // Puts into nearest_ the slots of the k largest of more finite values; among equals those first in the list.
-  void find_nearest(const kernel::Support& rows, const double* values, std::size_t k, std::size_t finite) {
-    const std::size_t n = rows.size();
-    auto [smallest, largest] = kernel::extremes(values, n);
-    if (finite < n) {
-      smallest = largest;
-      for (const std::size_t s : nearest_) smallest = std::min(smallest, values[s]);
-    }
-    // Bisection: at least k are >= low, fewer than k are >= high.
-    std::uint64_t low = key(smallest), high = key(largest) + 1;
-    std::size_t found = finite;
-    while (found != k && high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      const std::size_t count = kernel::at_least(values, n, number(middle));
-      if (count >= k) low = middle, found = count;
-      else high = middle;
-    }
-    const double least = number(low);
-    nearest_.resize(n);
-    std::size_t m = 0;
-    if (found == k) {
-      for (std::size_t s = 0; s < n && m < k; ++s) nearest_[m] = s, m += values[s] >= least;
-    } else {
-      for (std::size_t s = 0; s < n; ++s) nearest_[m] = s, m += values[s] > least;
-      rows.find([&](std::size_t s) {
-        if (values[s] == least) nearest_[m++] = s;
-        return m == k;
-      });
-    }
-    nearest_.resize(k);
-  }
-  // Whole numbers in the order of the doubles.
-  static constexpr std::uint64_t top = std::uint64_t{1} << 63;
-  static std::uint64_t key(double v) {
-    const auto bits = std::bit_cast<std::uint64_t>(v + 0.0);
-    return bits & top ? ~bits : bits | top;
-  }
-  static double number(std::uint64_t key) { return std::bit_cast<double>(key & top ? key & ~top : ~key); }
 
   void shrink() {
     scale_ *= 1 - learning_rate_;
@@ -352,38 +314,10 @@ class Koil {
       }
   }
 
-  // What is taken from scores: half-way between the classes in the lists if they are apart, else the best
-  // of 500 steps from the least positive to the largest negative by how many rows fall on their side.
   double threshold() const {
-    if (!fit_threshold_ || sides_[0].rows.size() == 0 || sides_[1].rows.size() == 0) return 0;
-    return scale_ * best_cut();
-  }
-  [[gnu::noinline]] double best_cut() const {
-    const auto ends = [](const Side& side) {
-      return std::minmax_element(side.scores.begin(), side.scores.begin() + static_cast<std::ptrdiff_t>(side.rows.slots()));
-    };
-    const double low = *ends(sides_[1]).first, high = *ends(sides_[0]).second;
-    if (low >= high) return low + (high - low) / 2;
-    constexpr int cuts = 500;
-    // wins[i]: rows right at cut i less those right at cut i - 1. A positive is right if score >= cut.
-    std::array<std::int64_t, cuts + 2> wins{};
-    const auto at = [&](int i) { return low + (high - low) * i / cuts; };
-    for (std::size_t s = 0; s < 2; ++s)
-      for (std::size_t k = 0; k < sides_[s].rows.slots(); ++k) {
-        const double v = sides_[s].scores[k];
-        // The first cut above v.
-        auto i = static_cast<int>(std::clamp(std::floor((v - low) / (high - low) * cuts), 0.0, cuts + 0.0));
-        while (i > 0 && at(i - 1) > v) --i;
-        while (i <= cuts && at(i) <= v) ++i;
-        wins[static_cast<std::size_t>(i)] += s ? -1 : 1;
-      }
-    std::int64_t now = 0, most = std::numeric_limits<std::int64_t>::min();
-    int best = 0;
-    for (int i = 0; i <= cuts; ++i) {
-      now += wins[static_cast<std::size_t>(i)];
-      if (now > most) most = now, best = i;
-    }
-    return at(best);
+    if (!fit_threshold_) return 0;
+    const auto scores = [](const Side& side) { return std::span(side.scores.data(), side.rows.size()); };
+    return scale_ * kernel::cut(scores(sides_[0]), scores(sides_[1]));
   }
 
   double draw() {
