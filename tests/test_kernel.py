@@ -280,16 +280,18 @@ def test_rows_too_long_for_arithmetic_are_refused_and_leave_the_model_as_it_was(
 
 
 def test_inspect_shows_what_is_kept(tmp_path):
+    command = ["inspect", str(tmp_path / "model")]
     KOIL(**SMALL).fit(X, Y).save(tmp_path / "model")
-    shown = CliRunner().invoke(main, ["inspect", str(tmp_path / "model")])
-    assert shown.exit_code == 0, shown.output
-    assert "rows kept" in shown.output
-    about = json.loads(
-        CliRunner().invoke(main, ["inspect", str(tmp_path / "model"), "--json"]).output
-    )
-    assert about["support"] == [9, 5]
+    about = json.loads(CliRunner().invoke(main, [*command, "--json"]).output)
+    (kernel,) = about["kernels"]
+    assert kernel == {"kernel": "gaussian", "gamma": 0.4, "n_support": [9, 5]}
     assert about["weights"] == []
-    assert about["intercept"] is None
+    assert about["nonzero"] is about["intercept"] is None
+    assert "with a weight" not in CliRunner().invoke(main, command).output
+    KOIL(kernels=KERNELS).fit(X, Y).save(tmp_path / "model")
+    shown = CliRunner().invoke(main, command)
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.count("rows kept") == len(KERNELS)
 
 
 def test_the_same_bits_on_every_machine():  # cpp/tests/kernel.cpp has the same number
