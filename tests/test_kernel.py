@@ -13,6 +13,7 @@ import lopsided
 from lopsided import KOIL, progressive
 from lopsided.cli import main
 from lopsided.persist import to_bytes
+from reference import kernel as oracles
 from streams import chunks, csr, events, growing, stream
 
 X, Y = stream(seed=3, rows=160, d=7, quirks=("repeats", "zero rows"))
@@ -300,3 +301,20 @@ def test_the_same_bits_on_every_machine():  # cpp/tests/kernel.cpp has the same 
     model = KOIL(gamma=0.5, buffer_size=5, n_neighbors=2, learning_rate=0.05, scaling="none")
     scores = progressive(model, rows, rows[:, 0] + rows[:, 1] > 0.2).scores
     assert scores[-1].hex() == "-0x1.bf5b9e7fbcf42p-5"
+
+
+@pytest.mark.parametrize("policy", ["rs", "rs++", "fifo", "fifo++", "infinite"])
+def test_weights_that_shrink_fast_are_those_of_the_reference(policy):
+    params = {"gamma": 0.4, "learning_rate": 0.9, "C": 0.8, "policy": policy}
+    if policy != "infinite":
+        params["buffer_size"] = 6
+    rows, labels = stream(seed=5, rows=130, d=4)
+    oracle, want = oracles.KOIL(**params), []
+    oracle.start(4)
+    for t, (x, y) in enumerate(zip(rows, labels, strict=True), start=1):
+        want.append(oracle.score(x))
+        oracle.learn(x, y, want[-1], 1.0, 1.0, t)
+    model = KOIL(scaling="none", **params)
+    np.testing.assert_allclose(progressive(model, rows, labels).scores, want, rtol=0, atol=1e-12)
+    weights = [one.weight for one in oracle.kept]
+    np.testing.assert_allclose(model.dual_coef_, weights, rtol=0, atol=1e-12)
