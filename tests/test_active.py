@@ -75,7 +75,8 @@ def active(learner="COG", query="margin", budget="none", **params):
 
 
 def weights_of(model):
-    return np.asarray(model.coef_).tobytes()
+    kernel = hasattr(model, "dual_coef_")
+    return np.asarray(model.dual_coef_ if kernel else model.coef_).tobytes()
 
 
 def time_for(budget):
@@ -165,6 +166,13 @@ def test_weights_costs_sparse_rows_and_intercept_equal_the_oracle(learner):
     )
     agree(model, got, want)
     assert model.rho_ == pytest.approx(want.final_rho)  # from bought labels only
+
+
+def test_a_question_does_not_become_more_sure_of_itself_when_positives_are_cheap():
+    # rho_max is 1 where rho is less.
+    model = active("ACOG diagonal", "confidence").set_params(class_weight={1: 0.2, -1: 1.0})
+    got = progressive(model, X, Y)
+    agree(model, got, replayed("ACOG diagonal", "confidence", "none", class_weight=0.2))
 
 
 def test_random_numbers_are_uniform():
@@ -438,7 +446,11 @@ def test_asking_and_telling_is_the_delayed_pass(name, form):
 def test_many_questions_at_once_are_questions_one_by_one():
     one, many, sparse = (lopsided.make("OA3", budget=30, positive=1) for _ in range(3))
     want = [one.ask(x) for x in X]
-    assert many.ask_many(X) == want
+    found = many.ask_many(X)
+    assert found == want
+    for name in ("id", "score", "predicted", "asked", "probability"):
+        assert getattr(found, name).tolist() == [getattr(d, name) for d in want]
+    assert found.predicted[0] == 1  # of score 0
     got = sparse.ask_many(csr(X))
     assert [d.id for d in got] == [d.id for d in want]
     named = lopsided.make("OA3", budget=30, positive=1)
@@ -527,6 +539,8 @@ def test_a_label_of_weight_zero_names_no_class():
 def test_the_oldest_is_forgotten_when_too_many_wait():
     model = Active("COG-II", query="always", max_pending=3)
     assert [model.ask(x).forgotten for x in X[:5]] == [None, None, None, 0, 1]
+    many = Active("COG-II", query="always", max_pending=3).ask_many(X[:5])
+    assert [decision.forgotten for decision in many] == [None, None, None, 0, 1]
     assert model.pending_ == [2, 3, 4]
     assert model.queries_ == 5
     refuses(model, lambda: model.tell(0, 1), "event 0 does not wait")
@@ -538,6 +552,13 @@ def test_labels_are_learned_at_their_own_weight():
         model.ask(X[0])
         model.tell(0, 1, weight=weight)
     np.testing.assert_allclose(heavy.coef_, 3 * light.coef_)
+
+
+def test_a_weight_that_the_learner_cannot_use_is_refused():
+    model = Active("PA", query="always")
+    model.ask(X[0])
+    refuses(model, lambda: model.tell(0, 1, weight=3.0), "weight")
+    model.tell(0, 1, weight=1.0)
 
 
 def test_damaged_pending_events_are_refused():

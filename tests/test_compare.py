@@ -207,6 +207,22 @@ def test_a_coarse_search_finds_the_best_of_a_smooth_grid():
         coarse.sweep_table("learning_rate")
 
 
+def test_settings_that_diverge_are_not_chosen():
+    X, y = small(200)
+    model = lopsided.OPAUC(scaling="none")
+    grid = {"learning_rate": [1e-2, 1e3]}
+    for runs in ({"folds": 3}, {"permutations": 3}, {"folds": 3, "select": "best"}):
+        result = compare({"it": model}, X, y, grid=grid, metric="auc", **runs)
+        assert [run.point for run in result.runs] == [0] * 3
+        assert math.isnan(result.sweep[-1].value)
+        assert math.isnan(result.sweep_table("learning_rate")[1]["mean"])
+        json.loads(result.table("json"))
+    with pytest.raises(
+        ValueError, match=r"it with learning_rate=1000.0, fold \d: row \d+: .*not finite"
+    ):
+        compare({"it": model}, X, y, grid={"learning_rate": [1e3]}, folds=3)
+
+
 def test_the_smallest_cost_is_the_best():
     X, y = small()
     result = compare(["COG-II"], X, y, grid=RATES, permutations=3, metric="cost", select="best")

@@ -37,6 +37,12 @@ def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
     assert names["run"].sum() > 0.5
 
 
+def test_the_python_of_the_page_on_labels_prints_what_it_says(capsys):
+    page = (ROOT / "docs" / "labels.md").read_text().split("## In Python")[1]
+    exec(page.split("```python")[1].split("```")[0], {})
+    assert capsys.readouterr().out.strip() == page.split("```text")[1].split("```")[0].strip()
+
+
 def test_every_public_name_is_there_and_described():
     for name in lopsided.__all__:
         assert getattr(lopsided, name).__doc__

@@ -67,7 +67,18 @@ _HOME = {
     "sparsity_sweep": "sweeps",
 }
 
-__all__ = sorted([*_HOME, "bounds", "catalog", "metrics", "report", "sparse_bounds"])
+__all__ = sorted(
+    [
+        *_HOME,
+        "active_bounds",
+        "bounds",
+        "catalog",
+        "label_sweeps",
+        "metrics",
+        "report",
+        "sparse_bounds",
+    ]
+)
 
 
 def __getattr__(name: str) -> Any:

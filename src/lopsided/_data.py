@@ -262,6 +262,10 @@ class BadRowError(ValueError):
         self.what, self.row = what, row
 
 
+class DivergedError(ValueError):
+    """A model whose scores have left the numbers."""
+
+
 @contextmanager
 def explained(names: Sequence[str] | None = None) -> Iterator[None]:
     """Turn a fault of the core into a sentence that says where it is and what to do."""
@@ -275,7 +279,7 @@ def explanation(error: Exception, names: Sequence[str] | None) -> ValueError:
     """Return a fault of the core as an error that says where it is and what to do."""
     fault, row, column = error.args
     if fault.startswith("the score"):  # a model beyond use, whatever the row
-        return ValueError(f"row {row}: {fault}")
+        return DivergedError(f"row {row}: {fault}")
     if column >= 0:
         name = f" ({names[column]!r})" if names and column < len(names) else ""
         fault = (

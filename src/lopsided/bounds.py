@@ -13,7 +13,7 @@ the theorems speak about, and each function here puts one of them into numbers f
 `acog_theorem3`        weighted cost of ACOG
 =====================  =================================================================
 
-`lopsided.sparse_bounds` has those of the sparse learners.
+`lopsided.sparse_bounds` has those of the sparse learners, `lopsided.active_bounds` those of OA3.
 
 Each takes ``form``: ``"any-rate"`` (the default) is the corrected inequality, proved for every
 learning rate; ``"printed"`` is the statement of the paper; ``"proof"`` (ACOG only) is the last line

@@ -1,7 +1,7 @@
 """Published figures for german, and the data they were computed from.
 
 Means and sample standard deviations over the 20 permutations published with the code of Zhang
-et al. 2019, as printed. "sum", sensitivity and specificity are per cent.
+et al. 2019, from `lopsided.papers`. "sum", sensitivity and specificity are per cent.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+
+from lopsided import catalog
+from lopsided.papers import find
 
 
 @dataclass(frozen=True)
@@ -43,109 +46,46 @@ class Row:
         return cp / (1 - cp) if self.class_weight == "cost" else self.class_weight
 
 
-FALSE_NEGATIVE_COST = {"CSOGD": 0.95, "ACOG": 0.9}
-COST_UNIT = {"CSOGD": 1.0, "ACOG": 100.0}
-
-# Wang, Zhao, Hoi 2012, table II. The margin learners have C = 10; PAUM has a bias.
-_CSOGD = {
-    "Perceptron": ("Perceptron", {}),
-    "ROMMA": ("ROMMA", {"eps": 0.0}),
-    "agg-ROMMA": ("ROMMA", {"aggressive": True, "eps": 0.0}),
-    "PA-I": ("PassiveAggressive", {"variant": "PA-I", "C": 10.0}),
-    "PA-II": ("PassiveAggressive", {"variant": "PA-II", "C": 10.0}),
-    "PAUM": ("PAUM", {"bias": True, "radius": 1.0}),
-    "CPA": ("CPA", {}),
-    "CSOGD-I": ("COG", {"loss": "I", "learning_rate": 0.2}),
-    "CSOGD-II": ("COG", {"loss": "II", "learning_rate": 0.1}),
+_TABLES = [find(name) for name in ("csogd-table-2", "acog-table-2")]
+FALSE_NEGATIVE_COST = {table.paper: table.fn for table in _TABLES}
+COST_UNIT = {
+    table.paper: 1 / column.scale
+    for table in _TABLES
+    for part in table.parts
+    for column in part.columns
+    if column.name == "cost"
 }
-
-# Zhao et al. 2018, table 2. Rates, r and C are of the paper's grid; PAUM has no bias.
-_ACOG_SUM = {
-    "Perceptron": ("Perceptron", {}),
-    "ROMMA": ("ROMMA", {"eps": 0.0}),
-    "PA-I": ("PassiveAggressive", {"variant": "PA-I", "C": 10.0}),
-    "PAUM": ("PAUM", {}),
-    "CPA": ("CPA", {}),
-    "AROW": ("AROW", {"covariance": "full", "regularization": 0.1}),
-    "COG-I": ("COG", {"loss": "I", "learning_rate": 100.0}),
-    "COG-II": ("COG", {"loss": "II", "learning_rate": 100.0}),
-    "ACOG-I": ("ACOG", {"loss": "I", "covariance": "full", "learning_rate": 100.0}),
-    "ACOG-II": ("ACOG", {"loss": "II", "covariance": "full", "learning_rate": 100.0}),
-    "ACOG-I-diag": ("ACOG", {"loss": "I", "learning_rate": 100.0}),
-    "ACOG-II-diag": ("ACOG", {"loss": "II", "learning_rate": 100.0}),
-}
-_ACOG_COST = _ACOG_SUM | {
-    "AROW": ("AROW", {"covariance": "full", "regularization": 1e-4}),
-    "COG-I": ("COG", {"loss": "I", "learning_rate": 10.0}),
-    "COG-II": ("COG", {"loss": "II", "learning_rate": 10.0}),
-}
-
-_COST_BLIND = ("Perceptron", "ROMMA", "PassiveAggressive", "AROW")
-
-_FIGURES = """
-CSOGD Perceptron   sum  62.001±1.259  64.967±2.229 59.036±1.483
-CSOGD ROMMA        sum  60.504±1.496  64.400±2.588 56.607±2.202
-CSOGD agg-ROMMA    sum  61.012±1.386  65.517±3.012 56.507±2.156
-CSOGD PA-I         sum  61.654±1.495  65.000±2.372 58.307±1.472
-CSOGD PA-II        sum  61.893±1.467  65.300±2.420 58.486±1.390
-CSOGD PAUM         sum  65.019±1.144  52.367±2.173 77.671±0.980
-CSOGD CPA          sum  61.850±1.601  65.500±2.218 58.200±1.858
-CSOGD CSOGD-I      sum  70.690±0.846  77.367±1.284 64.014±1.039
-CSOGD CSOGD-II     sum  70.619±0.824  77.667±1.475 63.571±0.703
-CSOGD Perceptron   cost 114.182±6.309 64.967±2.229 59.036±1.483
-CSOGD ROMMA        cost 116.647±7.239 64.400±2.588 56.607±2.202
-CSOGD agg-ROMMA    cost 113.500±8.260 65.517±3.012 56.507±2.156
-CSOGD PA-I         cost 114.342±6.863 65.000±2.372 58.307±1.472
-CSOGD PA-II        cost 113.425±6.974 65.300±2.420 58.486±1.390
-CSOGD PAUM         cost 102.045±6.052 68.367±2.171 66.029±1.243
-CSOGD CPA          cost 112.612±7.229 65.650±2.514 57.957±1.338
-CSOGD CSOGD-I      cost 77.313±3.514  77.283±1.244 64.086±1.068
-CSOGD CSOGD-II     cost 84.747±4.635  75.067±1.603 60.893±1.278
-ACOG  Perceptron   sum  53.760±1.655  35.133±2.343 72.386±0.977
-ACOG  ROMMA        sum  57.625±2.943  43.550±4.496 71.700±1.710
-ACOG  PA-I         sum  53.043±1.902  34.000±2.818 72.086±1.128
-ACOG  PAUM         sum  54.145±1.335  26.483±3.633 81.807±1.341
-ACOG  CPA          sum  53.185±1.948  37.883±2.925 68.486±1.144
-ACOG  AROW         sum  59.948±1.295  26.367±3.893 93.529±1.630
-ACOG  COG-I        sum  54.424±1.474  36.083±2.203 72.764±0.807
-ACOG  COG-II       sum  54.952±1.359  54.833±1.318 55.071±1.442
-ACOG  ACOG-I       sum  63.150±1.025  49.050±1.932 77.250±1.489
-ACOG  ACOG-II      sum  62.511±1.190  63.000±2.052 62.021±1.408
-ACOG  ACOG-I-diag  sum  61.765±1.195  47.517±2.610 76.014±1.022
-ACOG  ACOG-II-diag sum  62.281±1.428  62.883±1.852 61.679±1.576
-ACOG  Perceptron   cost 1.945±0.070   35.133±2.343 72.386±0.977
-ACOG  ROMMA        cost 1.721±0.128   43.650±4.372 71.536±1.932
-ACOG  PA-I         cost 1.977±0.083   34.000±2.818 72.086±1.128
-ACOG  PAUM         cost 2.112±0.091   26.483±3.633 81.807±1.341
-ACOG  CPA          cost 1.759±0.082   44.317±2.883 63.464±1.287
-ACOG  AROW         cost 1.610±0.082   43.867±3.364 86.571±1.543
-ACOG  COG-I        cost 1.770±0.081   42.933±3.010 67.200±0.990
-ACOG  COG-II       cost 1.035±0.033   81.067±0.799 25.200±1.983
-ACOG  ACOG-I       cost 1.232±0.049   62.750±2.017 67.671±1.394
-ACOG  ACOG-II      cost 0.875±0.044   86.883±2.264 25.564±4.099
-ACOG  ACOG-I-diag  cost 1.330±0.064   58.967±2.362 68.300±0.901
-ACOG  ACOG-II-diag cost 0.912±0.045   84.733±0.876 28.629±4.046
-"""
-
 
 # ROMMA does not see costs, so its two runs should be one; the cost run is the one it gives.
 _RULE = {("ACOG", "ROMMA", "sum"): ("57.593±2.964", "43.650±4.372", "71.536±1.932")}
 
 
-def _row(line):
-    paper, learner, metric, *published = line.split()
-    runs = {"sum": _ACOG_SUM, "cost": _ACOG_COST}[metric] if paper == "ACOG" else _CSOGD
-    estimator, parameters = runs[learner]
-    class_weight = "balanced" if metric == "sum" else "cost"
-    if estimator in _COST_BLIND:
+def _row(table, part, learner):
+    facts = dict(table.learners[learner])
+    entry = catalog.find(facts.pop("is"))
+    costs = facts.pop("costs", part.metric)
+    class_weight = {"sum": "balanced", "cost": "cost"}[costs]
+    if getattr(entry.make(), "class_weight", None) is None:
         class_weight = None
-    elif (paper, learner) == ("ACOG", "PAUM"):
-        class_weight = "balanced"  # its cost run was left at the ratio of the sum
-    rule = _RULE.get((paper, learner, metric))
-    return Row(paper, learner, estimator, parameters, class_weight, metric, tuple(published), rule)
+    return Row(
+        table.paper,
+        learner,
+        entry.cls.__name__,
+        {**entry.preset, **facts, **part.stated.get(learner, {})},
+        class_weight,
+        part.metric,
+        tuple(map(str, part.printed[learner][:3])),
+        _RULE.get((table.paper, learner, part.metric)),
+    )
 
 
-TABLE = [_row(line) for line in _FIGURES.strip().splitlines()]
+TABLE = [
+    _row(table, part, learner)
+    for table in _TABLES
+    for part in table.parts
+    if part.set == "german"
+    for learner in part.learners
+]
 
 
 DATA_FOLDERS = [

@@ -19,6 +19,7 @@ _COMMANDS = {
     "inspect": "What is in a model file.",
     "learners": "The learners there are and what each is for.",
     "predict": "Scores of a saved model.",
+    "reproduce": "Tables and figures of the five papers beside ours.",
     "run": "Learn from a stream, judging every event before learning from it.",
     "tell": "The answers: labels in, a model that has learned from them.",
 }

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._data import (
     BadRowError,
     Batch,
+    DivergedError,
     _from_frame,
     as_batch,
     as_weights,
@@ -146,6 +147,8 @@ class Job:
         except (BadRowError, LabelError):
             raise
         except ValueError as error:
+            if isinstance(error, DivergedError) and len(learner.points) > 1:
+                return _diverged(learner, point, at)
             raise ValueError(f"{_setting(learner, point)}, {split.name}: {error}") from None
         nnz, sparsity = _sparsity(model)
         return Run(
@@ -207,6 +210,23 @@ def _sparsity(model: Any) -> tuple[int | None, float | None]:
 def _setting(learner: Learner, point: int) -> str:
     settings = ", ".join(f"{name}={value!r}" for name, value in learner.points[point].items())
     return f"{learner.name} with {settings}" if settings else learner.name
+
+
+def _diverged(learner: Learner, point: int, at: int) -> Run:
+    """Return a run that nobody would choose: steps of this size have no end."""
+    return Run(
+        learner=learner.name,
+        point=point,
+        parameters=learner.points[point],
+        split=at,
+        choice=math.nan,
+        value=math.nan,
+        counts=Counts(positives=0.0, negatives=0.0, false_negatives=0.0, false_positives=0.0),
+        seconds=0.0,
+        nnz=None,
+        sparsity=None,
+        curve=(),
+    )
 
 
 def _part(progress: Progress, part: slice) -> Progress:

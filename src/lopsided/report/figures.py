@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..metrics import Counts
-from .content import PRICES, Content, Learner, Sweep, cheapest, money, trivial
+from .content import PRICES, Content, Learner, Line, Sweep, cheapest, money, trivial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,19 +67,66 @@ def require() -> None:
 
 def figures(content: Content) -> list[Figure]:
     """Return the figures there is something to show in."""
+    found = []
+    with _styled():
+        for at, (title, caption, draw) in enumerate(_all(content)):
+            words = f"{title}. {caption}"
+            found.append(Figure(title, caption, _drawn(draw, len(content.learners), words, at)))
+    return found
+
+
+def plot(
+    title: str,
+    caption: str,
+    lines: Mapping[str, Line],
+    *,
+    x: str,
+    y: str,
+    percent: bool = False,
+    at: int = 0,
+) -> Figure:
+    """Return a figure of lines, each with its values, means and deviations.
+
+    Values that are words are drawn side by side. `at` tells the figures of a page apart.
+    """
+    words = next(
+        (list(map(str, xs)) for xs, _, _ in lines.values() if isinstance(xs[0], str)), None
+    )
+
+    def draw(axes: Axes) -> list[_End]:
+        ends = []
+        for k, (name, (xs, means, spreads)) in enumerate(lines.items()):
+            places = xs if words is None else [float(words.index(str(v))) for v in xs]
+            end = _band(axes, k, name, places, means, spreads)
+            ends += [end] if end else []
+        if words is not None:
+            axes.set_xticks(range(len(words)), words)
+        else:
+            values = {float(v) for xs, _, _ in lines.values() for v in xs}
+            if 0 < 100 * min(values) <= max(values):
+                axes.set_xscale("log")
+            _plain(axes.xaxis)
+        axes.set_xlabel(x)
+        (_percent if percent else _plain)(axes.yaxis)
+        _above(axes, y)
+        return ends
+
+    with _styled():
+        return Figure(title, caption, _drawn(draw, len(lines), f"{title}. {caption}", at))
+
+
+@contextlib.contextmanager
+def _styled() -> Iterator[None]:
+    """Draw in the style of the page, whatever that of the program is."""
     require()
     import matplotlib as mpl
 
-    found = []
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         # The browser draws the text, with fonts of its own.
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-        for at, (title, caption, draw) in enumerate(_all(content)):
-            mpl.rcParams["svg.hashsalt"] = f"lopsided {at}"  # the same names for the same figure
-            found.append(Figure(title, caption, _drawn(draw, content, f"{title}. {caption}")))
-    return found
+        yield
 
 
 def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[_End]]]]:
@@ -278,22 +326,31 @@ def _who_is_cheapest(learners: Sequence[Learner]) -> str:
 def _sweep(axes: Axes, sweep: Sweep, content: Content) -> list[_End]:
     ends = []
     names = [x.name for x in content.learners]
-    values: set[float] = set()
-    for name, (xs, means, spreads) in sweep.lines.items():
-        at = names.index(name) if name in names else len(names)
-        low = [m - s for m, s in zip(means, spreads, strict=True)]
-        high = [m + s for m, s in zip(means, spreads, strict=True)]
-        axes.fill_between(xs, low, high, color=_look(at)["color"], alpha=0.15, linewidth=0)
-        end = _line(axes, at, name, xs, means)
+    for name, line in sweep.lines.items():
+        end = _band(axes, names.index(name) if name in names else len(names), name, *line)
         ends += [end] if end else []
-        values.update(xs)
-    if min(values) > 0:
+    if min(value for xs, _, _ in sweep.lines.values() for value in xs) > 0:
         axes.set_xscale("log")
     _plain(axes.xaxis)
     axes.set_xlabel(sweep.parameter)
     (_percent if content.percent else _plain)(axes.yaxis)
     _above(axes, content.metric)
     return ends
+
+
+def _band(
+    axes: Axes,
+    at: int,
+    name: str,
+    xs: Sequence[float],
+    means: Sequence[float],
+    spreads: Sequence[float],
+) -> _End | None:
+    """Draw a line with its deviations around it."""
+    low = [m - s for m, s in zip(means, spreads, strict=True)]
+    high = [m + s for m, s in zip(means, spreads, strict=True)]
+    axes.fill_between(xs, low, high, color=_look(at)["color"], alpha=0.15, linewidth=0)
+    return _line(axes, at, name, xs, means)
 
 
 def _labels(axes: Axes, content: Content) -> list[_End]:
@@ -306,10 +363,12 @@ def _labels(axes: Axes, content: Content) -> list[_End]:
 # What they share ---------------------------------------------------------------------------------
 
 
-def _drawn(draw: Callable[[Axes], list[_End]], content: Content, words: str) -> str:
+def _drawn(draw: Callable[[Axes], list[_End]], lines: int, words: str, at: int) -> str:
+    import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
-    height = max(3.4, 0.2 * (len(content.learners) + 2) + 1)
+    mpl.rcParams["svg.hashsalt"] = f"lopsided {at}"  # the same names for the same figure
+    height = max(3.4, 0.2 * (lines + 2) + 1)
     canvas = Canvas(figsize=(_WIDTH, height))
     axes = canvas.add_axes((0, 0, 1, 1))
     ends = draw(axes)

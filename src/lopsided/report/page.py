@@ -54,41 +54,54 @@ figure,tr,dl>*{break-inside:avoid}.figures{grid-template-columns:1fr 1fr;gap:1.2
 
 def page(content: Content, figures: Sequence[Figure]) -> str:
     """Return the report as HTML."""
-    parts = [
-        "<!doctype html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="generator" content="lopsided">',
-        f"<title>{escape(content.title)}</title>",
-        f"<style>\n{_CSS}\n</style>",
-        "</head>",
-        "<body>",
-        "<main>",
-        f"<header><h1>{escape(content.title)}</h1>",
-        f'<p class="lead">{escape(content.sentence)}</p></header>',
-        "<section><h2>Learners</h2>",
-        *_table(content.table),
-        "</section>",
-    ]
+    parts = ["<section><h2>Learners</h2>", *table(content.table), "</section>"]
     if figures:
-        parts += ["<section><h2>Figures</h2>", '<div class="figures">']
-        parts += [_figure(figure) for figure in figures]
-        parts += ["</div>", "</section>"]
+        parts += ["<section><h2>Figures</h2>", *side_by_side(figures), "</section>"]
     parts.append("<section><h2>What was run</h2>")
     if content.command:
         parts.append(f"<pre><code>{escape(content.command)}</code></pre>")
     parts.append("<dl>")
     parts += [f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in content.facts]
-    parts += ["</dl>", "</section>", "</main>", "</body>", "</html>", ""]
-    return "\n".join(parts)
+    parts += ["</dl>", "</section>"]
+    return document(content.title, content.sentence, parts)
 
 
-def _table(table: Table) -> list[str]:
+def document(title: str, sentence: str, parts: Sequence[str]) -> str:
+    """Return a whole page around its parts."""
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="generator" content="lopsided">',
+            f"<title>{escape(title)}</title>",
+            f"<style>\n{_CSS}\n</style>",
+            "</head>",
+            "<body>",
+            "<main>",
+            f"<header><h1>{escape(title)}</h1>",
+            f'<p class="lead">{escape(sentence)}</p></header>',
+            *parts,
+            "</main>",
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
+
+
+def side_by_side(figures: Sequence[Figure]) -> list[str]:
+    """Return figures, as many in a row as there is room for."""
+    return ['<div class="figures">', *map(_figure, figures), "</div>"]
+
+
+def table(table: Table, name: str = "Table of learners") -> list[str]:
+    """Return a table that can be scrolled sideways."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
     parts = [
-        '<div class="scroll" role="region" aria-label="Table of learners" tabindex="0">',
+        f'<div class="scroll" role="region" aria-label="{escape(name)}" tabindex="0">',
         f"<table><thead><tr>{head}</tr></thead>",
         "<tbody>",
     ]

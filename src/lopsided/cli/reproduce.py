@@ -1,0 +1,184 @@
+"""lopsided reproduce."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from .._whole import write_whole
+from ..papers import Experiment, Result, contradictions, experiments, find, reproduce
+from ..papers import text as texts
+from .options import check_writable
+from .output import Live, heading, print_json, print_table
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  lopsided reproduce
+  lopsided reproduce csogd-table-2 --data ~/data --only german
+  lopsided reproduce --all --quick --data ~/data --report reproduce.html
+"""
+)
+@click.argument("names", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All tables and figures.")
+@click.option("--data", "-d", multiple=True, help="A folder with data sets. Repeatable.")
+@click.option("--only", multiple=True, metavar="SET", help="Only this data set. Repeatable.")
+@click.option("--quick", is_flag=True, help="3 permutations, or one repeat of the folds.")
+@click.option("--substitute", is_flag=True, help="Take what stands in for a set that is absent.")
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Threads. [all cores]")
+@click.option("--resume", metavar="FOLDER", help="Keep finished runs here; go on if there are any.")
+@click.option("--check", is_flag=True, help="Only say where printed figures contradict each other.")
+@click.option("--report", help="Write one HTML page with all tables and plots.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
+    """Run tables and figures of the five papers again, and print them beside ours.
+
+    Without NAMES the tables and figures are listed, with the data that each needs.
+    """
+    if names and everything:
+        raise click.UsageError("--all: leave out the names")
+    data, only, as_json = options["data"], options["only"], options["as_json"]
+    if not names and not everything:
+        _refuse(options, ("only", "quick", "substitute", "jobs", "resume", "check", "report"))
+        _list(data, as_json)
+        return 0
+    chosen = experiments() if everything else tuple({find(n).name: find(n) for n in names}.values())
+    if only:
+        _check_only(only, chosen)
+        chosen = tuple(e for e in chosen if set(only) & set(e.sets))
+    if options["check"]:
+        _refuse(options, ("only", "quick", "substitute", "jobs", "resume", "report"), "--check")
+        _check(chosen, as_json)
+        return 0
+    report = options["report"]
+    check_writable(report)
+    if report is not None:
+        from ..report import require
+
+        require()
+    done: list[Result] = []
+    live = Live(options["quiet"] or as_json)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    try:
+        for experiment in chosen:
+            results = reproduce(
+                experiment.name,
+                data=data,
+                only=[s for s in only if s in experiment.sets],
+                progress=live.runs,
+                **{k: options[k] for k in ("quick", "jobs", "substitute", "resume")},
+            )
+            live.close()
+            if not as_json:
+                _print(experiment, results)
+            done += results
+    except KeyboardInterrupt as stop:
+        live.close()
+        then = "nothing of the rest was kept; with --resume FOLDER it can be gone on with"
+        if options["resume"] is not None:
+            then = "the same command goes on from there"
+        click.echo(f"interrupted: {then}", err=True)
+        return int(stop.args[0])
+    finally:
+        live.close()
+    if as_json:
+        print_json([result.to_dict() for result in done])
+    elif told := texts.summary(done):
+        click.echo(told)
+    if report is not None:
+        from ..papers.page import page
+        from .reports import typed
+
+        write_whole(Path(report), page(done, command=typed()).encode())
+    return 0
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(128 + number)
+
+
+def _refuse(options: dict[str, Any], names: Sequence[str], for_what: str = "") -> None:
+    """Raise if an option is given that has no effect."""
+    for name in names:
+        if options[name]:
+            why = f"{for_what} does not use it" if for_what else "name a table or figure, or --all"
+            raise click.UsageError(f"--{name}: {why}")
+
+
+def _check_only(only: Sequence[str], chosen: Sequence[Experiment]) -> None:
+    known = dict.fromkeys(s for e in chosen for s in e.sets)
+    for name in only:
+        if name not in known:
+            from .._parameters import nearest
+
+            raise click.UsageError(
+                f"--only {name}: not a data set of these: {nearest(name, known)}"
+            )
+
+
+def _list(folders: Sequence[str], as_json: bool) -> None:
+    from ..data import registry
+    from ..papers.sets import is_here
+
+    here = {s: is_here(s, folders) for e in experiments() for s in e.sets}
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": e.name,
+                    "paper": registry.papers()[e.paper],
+                    "title": e.title,
+                    "kind": e.kind,
+                    "sets": {s: here[s] for s in e.sets},
+                }
+                for e in experiments()
+            ]
+        )
+        return
+    rows = [
+        (
+            e.name,
+            e.title,
+            ", ".join(s for s in e.sets if here[s]) or "–",
+            ", ".join(s for s in e.sets if not here[s]) or "–",
+        )
+        for e in experiments()
+    ]
+    print_table(rows, header=("name", "what", "data here", "data absent"))
+
+
+def _check(chosen: Sequence[Experiment], as_json: bool) -> None:
+    found = {e.name: contradictions(e) for e in chosen}
+    if as_json:
+        print_json(found)
+        return
+    for name, sentences in found.items():
+        for sentence in sentences:
+            click.echo(f"{name}: {sentence}")
+    if not any(found.values()):
+        click.echo("the printed figures do not contradict each other")
+
+
+def _print(experiment: Experiment, results: Sequence[Result]) -> None:
+    for result in results:
+        heading(f"{result.heading}: {experiment.title}")
+        for text in texts.about(result):
+            click.echo(f"  {text}")
+        lines: list[str] = []
+        if result.lines:
+            header, rows = texts.points(result)
+            lines = texts.padded([header, *rows])
+        elif result.cells:
+            lines = texts.padded([texts.HEADER, *texts.rows(result)])
+        click.echo("\n".join(lines))
+        for text in texts.settings(result):
+            click.echo(f"  {text}")
+        click.echo()

@@ -1,0 +1,22 @@
+"""The five papers, run again: their figures as printed, and ours beside them."""
+
+from __future__ import annotations
+
+from .checks import contradictions
+from .entries import Experiment, Part, experiments, find
+from .results import Cell, Line, Result
+from .running import reproduce
+from .sets import Absent
+
+__all__ = [
+    "Absent",
+    "Cell",
+    "Experiment",
+    "Line",
+    "Part",
+    "Result",
+    "contradictions",
+    "experiments",
+    "find",
+    "reproduce",
+]

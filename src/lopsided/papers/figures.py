@@ -1,0 +1,133 @@
+"""The lines of a figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import catalog
+from ..comparison import compare
+from ..comparison.runs import Run
+from ..comparison.summary import mean_curve, std
+from ..sweeps import sparsity_sweep, tuned
+from . import sets
+from .entries import Experiment, Part
+from .results import Line, Result
+from .trials import OF_SETTINGS, Trial
+
+_FIELDS = {"error": "error", "seconds": "seconds", "sum": "balanced"}
+
+
+def drawn(result: Result, trials: Sequence[tuple[Any, Trial]]) -> Result:
+    """Return a result with the lines of its figure, from comparisons by what they are drawn at."""
+    first = trials[0][1]
+    names, against = first.part.learners, first.experiment.against
+    lines: list[Line] = []
+    for name in names:
+        if against == "events":
+            lines.append(_course(first, name))
+        elif against in OF_SETTINGS:
+            runs = [[run.value for run in trial.papers(name)] for _, trial in trials]
+            lines.append(_line(name, tuple(x for x, _ in trials), runs))
+        else:
+            lines += _against(first, name)
+    return dataclasses.replace(result, lines=tuple(lines))
+
+
+def _line(name: str, x: tuple[Any, ...], runs: Sequence[Sequence[float]]) -> Line:
+    values = [np.array(own) for own in runs]
+    y = tuple(float(own.mean()) for own in values)
+    return Line(name=name, x=x, y=y, std=tuple(map(std, values)))
+
+
+def _course(trial: Trial, name: str) -> Line:
+    curve = mean_curve(trial.papers(name), trial.prices)
+    y = tuple(curve[trial.part.metric])
+    return Line(name=name, x=tuple(curve["events"]), y=y, std=(math.nan,) * len(y))
+
+
+def _against(trial: Trial, name: str) -> Iterator[Line]:
+    """Yield the metric against a parameter, the other parameters at their best."""
+    e = trial.experiment
+    sign = 1 if trial.larger else -1
+
+    def quality(runs: list[float]) -> float:
+        mean = float(np.mean(runs))
+        return -math.inf if math.isnan(mean) else sign * mean
+
+    for key in itertools.product(*e.lines.values()):
+        fixed = dict(zip(e.lines, key, strict=True))
+        best = []
+        for value in e.values:
+            wanted = {**fixed, e.against: value}
+            tried = [
+                [run.value for run in trial.at(name, k)]
+                for k, point in enumerate(trial.learners[name].points)
+                if wanted.items() <= point.items()
+            ]
+            best.append(max(tried, key=quality))
+        label = ", ".join([name, *(f"{k}={v:g}" for k, v in fixed.items())])
+        yield _line(label, e.values, best)
+
+
+def swept(
+    result: Result,
+    e: Experiment,
+    part: Part,
+    stream: sets.Stream,
+    *,
+    quick: bool,
+    jobs: int | None,
+) -> Result:
+    """Return a result with error, time or balanced accuracy against sparsity."""
+    shuffles = 1 if quick or part.set == "webspam" else e.runs
+    parameters: dict[str, Mapping[str, Any]] = {}
+    lines = []
+    for name in part.learners:
+        learner = e.learners[name]["is"]
+        chosen = tuned(learner, stream.X, stream.y, balanced=part.metric == "sum")
+        parameters[name] = chosen
+        if not hasattr(catalog.make(learner), "l1"):
+            lines.append(_flat(name, catalog.make(learner, **chosen), stream, shuffles, jobs))
+            continue
+        none, low, high, count = e.l1.get(name, e.l1["others"])
+        points = sparsity_sweep(
+            [learner],
+            stream.X,
+            stream.y,
+            l1=[none, *np.geomspace(low, high, int(count) // (3 if quick else 1))],
+            test=stream.test,
+            permutations=shuffles,
+            parameters={learner: chosen},
+        )
+        points.sort(key=lambda point: point.sparsity)
+        y = tuple(float(getattr(point, _FIELDS[part.metric])) for point in points)
+        x = tuple(point.sparsity for point in points)
+        lines.append(Line(name=name, x=x, y=y, std=(math.nan,) * len(y)))
+    runs = f"held-out rows after each of {shuffles} shuffles of the training rows"
+    return dataclasses.replace(result, lines=tuple(lines), parameters=parameters, runs=runs)
+
+
+def _flat(name: str, model: Any, stream: sets.Stream, shuffles: int, jobs: int | None) -> Line:
+    """Return the balanced accuracy of a learner whose models are not sparse."""
+    result = compare(
+        {name: model},
+        stream.X,
+        stream.y,
+        grid={},
+        held_out=stream.test,
+        permutations=shuffles,
+        jobs=jobs,
+    )
+    values = _of(result.runs)
+    return _line(name, (0.0, 1.0), [values.tolist()] * 2)
+
+
+def _of(runs: Sequence[Run]) -> NDArray[np.float64]:
+    return np.array([run.value for run in runs])

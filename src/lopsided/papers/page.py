@@ -1,0 +1,81 @@
+"""All tables and figures that were run on one page."""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from ..data import registry
+from ..report.content import Table
+from ..report.figures import Figure, plot
+from ..report.page import document, side_by_side, table
+from . import text
+from .results import Result
+
+_NOTE = (
+    "Off by: the difference in units of the combined standard error; up to 3 agrees. Ours: with "
+    "parameters chosen as in the paper. Honest: with parameters chosen on what is not reported. "
+    "Nearest: at the point of the grid whose figures are nearest to the printed ones."
+)
+
+
+def page(results: Sequence[Result], *, command: Sequence[str] = ()) -> str:
+    """Return a page of HTML: a single file, nothing loaded, no script."""
+    parts: list[str] = []
+    for paper, citation in registry.papers().items():
+        own = [result for result in results if result.paper == paper]
+        if own:
+            parts.append(f"<section><h2>{escape(citation)}</h2>")
+            parts += _parts(own)
+            parts.append("</section>")
+    from .. import __version__
+
+    parts += [
+        "<section><h2>What was run</h2>",
+        f"<pre><code>{escape(shlex.join(command))}</code></pre>" if command else "",
+        f'<p class="soft">lopsided {__version__}, {datetime.date.today()}. {_NOTE}</p>',
+        "</section>",
+    ]
+    sentence = text.summary(results) or f"{len(results)} figures"
+    return document("The papers beside ours", sentence, parts)
+
+
+def _parts(results: Sequence[Result]) -> Iterator[str]:
+    name = ""
+    plots: list[Figure] = []
+    for at, result in enumerate(results):
+        if result.experiment != name:
+            yield from side_by_side(plots) if plots else ()
+            name, plots = result.experiment, []
+            yield f"<h3>{escape(name)}: {escape(result.title)}</h3>"
+        if result.lines:
+            plots.append(_plot(result, at))
+            continue
+        yield f"<p>{escape(result.heading)}</p>"
+        yield f'<p class="soft">{escape("; ".join(text.about(result)))}</p>'
+        if result.cells:
+            yield from table(Table(text.HEADER, _named(result)), result.heading)
+        for line in text.settings(result):
+            yield f'<p class="soft">{escape(line)}</p>'
+    yield from side_by_side(plots) if plots else ()
+
+
+def _named(result: Result) -> list[list[str]]:
+    return [
+        [cell.learner, *cells[1:]]
+        for cell, cells in zip(result.cells, text.rows(result), strict=True)
+    ]
+
+
+def _plot(result: Result, at: int) -> Figure:
+    return plot(
+        result.heading,
+        "; ".join(text.about(result)),
+        {line.name: (line.x, line.y, line.std) for line in result.lines},
+        x=result.against,
+        y=result.metric,
+        percent=result.metric not in ("cost", "seconds"),
+        at=at,
+    )

@@ -1,0 +1,215 @@
+"""What came of an experiment: cells beside the printed ones, or lines of a figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from .._plain import plain
+from .entries import Printed, shown
+
+AGREES = 3.0  # combined standard errors
+
+SAME, AGREEING, DIFFERENT = "same digits", "agrees", "differs"
+NO_DATA, OTHER_DATA = "data not available", "other data"
+WORDS = (SAME, AGREEING, DIFFERENT, OTHER_DATA, NO_DATA)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One printed number and ours.
+
+    Attributes
+    ----------
+    learner, figure : str
+        Row and column.
+    published : str
+        As printed.
+    mean, std : float
+        Ours with the paper's choice of parameters, in the printed unit; NaN where there is none.
+        Of times the shortest.
+    off : float
+        The difference in units of the combined standard error; NaN for times.
+    word : str
+        "same digits", "agrees" (within three standard errors), "differs", "other data" where the
+        data is known not to be that of the paper, "data not available", or how much faster the
+        pass was.
+    honest_mean, honest_std : float
+        With parameters chosen on what is not reported; NaN where the paper's choice is honest or
+        there is nothing to choose.
+    nearest_mean, nearest_off : float
+        At the point of the grid whose figures are nearest to the printed ones.
+    nearest_word : str
+        What is to be said of that.
+    decimals : int
+        Of the printed number.
+    """
+
+    learner: str
+    figure: str
+    published: str
+    mean: float = math.nan
+    std: float = math.nan
+    off: float = math.nan
+    word: str = NO_DATA
+    honest_mean: float = math.nan
+    honest_std: float = math.nan
+    nearest_mean: float = math.nan
+    nearest_off: float = math.nan
+    nearest_word: str = ""
+    decimals: int = 3
+
+    def text(self, what: str = "") -> str:
+        """Return ours, or with "honest" or "nearest" the other one, as it would be printed."""
+        mean = getattr(self, f"{what}_mean" if what else "mean")
+        std = getattr(self, f"{what}_std" if what else "std", math.nan)
+        if math.isnan(mean):
+            return "–"
+        spread = "±" in self.published and not math.isnan(std)
+        return shown(mean, std if spread else None, self.decimals)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Line:
+    """A line of a figure: where, how high, and with what spread."""
+
+    name: str
+    x: tuple[Any, ...]
+    y: tuple[float, ...]
+    std: tuple[float, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Result:
+    """One data set and metric of an experiment.
+
+    Attributes
+    ----------
+    experiment, paper, title, set, metric : str
+        What it is of.
+    data : str
+        The data set that was read, another one if it stands in; "" if there was none.
+    other_data : bool
+        Whether it is known not to be the data of the paper.
+    notes : tuple of str
+        What differs from the paper's data, what had to be decided, how to get what is absent.
+    runs : str
+        In words.
+    choice : str
+        How parameters were chosen, in words.
+    parameters, honest, nearest : mapping
+        Of each learner: as the paper chose, as chosen on what is not reported, and those whose
+        figures are nearest to the printed ones.
+    cells : tuple of Cell
+        Of a table.
+    against : str
+        What a figure is drawn against.
+    lines : tuple of Line
+        Of a figure.
+    seconds : float
+        All this took.
+    """
+
+    experiment: str
+    paper: str
+    title: str
+    set: str
+    metric: str
+    data: str = ""
+    other_data: bool = False
+    notes: tuple[str, ...] = ()
+    runs: str = ""
+    choice: str = ""
+    parameters: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    honest: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    nearest: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    cells: tuple[Cell, ...] = ()
+    against: str = ""
+    lines: tuple[Line, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def substitute(self) -> bool:
+        """Whether another data set stands in for that of the paper."""
+        return bool(self.data) and self.data != self.set
+
+    @property
+    def heading(self) -> str:
+        """What it is of, in a line."""
+        on = f"{self.data} (IN PLACE OF {self.set})" if self.substitute else self.set
+        return f"{self.experiment} on {on}" + (f", {self.metric}" if self.metric else "")
+
+    def words(self) -> dict[str, int]:
+        """Return how many cells there are of each word."""
+        found = Counter(cell.word for cell in self.cells)
+        return {word: found[word] for word in WORDS if found[word]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, dicts, numbers and texts."""
+        shown = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        shown["cells"] = [dataclasses.asdict(cell) for cell in self.cells]
+        shown["lines"] = [dataclasses.asdict(line) for line in self.lines]
+        found: dict[str, Any] = plain({**shown, "substitute": self.substitute})
+        return found
+
+
+def off_by(printed: Printed, runs: int, mean: float, std: float, own_runs: int) -> float:
+    """Return a difference in units of the combined standard error, from the pooled deviation.
+
+    Where one of the two deviations is not there the other is taken for both.
+
+    Examples
+    --------
+    >>> round(off_by(Printed(70.0, 2.0, 1), 20, 71.0, 2.0, 20), 2)
+    1.58
+    """
+    ours, theirs = (own_runs - 1) * std**2, (runs - 1) * (printed.std or 0.0) ** 2
+    if printed.std is None:
+        variance = std**2
+    elif math.isnan(std):
+        variance = printed.std**2
+    else:
+        variance = (ours + theirs) / (own_runs + runs - 2)
+    error = math.sqrt(variance * (1 / own_runs + 1 / runs))
+    difference = mean - printed.mean
+    if abs(difference) <= half_digit(printed):
+        difference = 0.0 if not error else difference
+    if error or not difference:
+        return difference / (error or 1.0)
+    return math.copysign(math.inf, difference)
+
+
+def half_digit(printed: Printed) -> float:
+    """Return how far a number may be from a printed one that it is rounded to.
+
+    A mean can lie half-way between two printed numbers, hence the allowance.
+    """
+    return 0.5 * 10.0**-printed.decimals + 1e-9
+
+
+def word_for(printed: Printed, off: float, mean: float, std: float) -> str:
+    """Return what is to be said of a cell.
+
+    Examples
+    --------
+    >>> word_for(Printed.read("53.760±1.655"), 0.0, 53.7604, 1.6549)
+    'same digits'
+    >>> word_for(Printed.read("53.760±1.655"), 2.0, 54.8, 1.7)
+    'agrees'
+    """
+    half = half_digit(printed)
+    spread = printed.std is None or abs(std - printed.std) <= half
+    if abs(mean - printed.mean) <= half and spread:
+        return SAME
+    return AGREEING if abs(off) <= AGREES else DIFFERENT
+
+
+def faster(printed: float, ours: float) -> str:
+    """Return how a time compares with a printed one."""
+    if not printed or not ours:
+        return ""
+    ratio = printed / ours
+    return f"{ratio:.3g} times faster" if ratio >= 1 else f"{1 / ratio:.3g} times slower"

@@ -1,0 +1,142 @@
+"""Tables and figures of the papers, run again."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Sequence
+
+from . import figures, sets, tables
+from .entries import Experiment, Part, find
+from .results import Result
+from .trials import ALPHA, LABELS, PRICE, Trials, points_of, settings
+
+_MADE = 20_000  # rows of a made-up set when it should be quick
+_CHOICE = {
+    "stated": "parameters as stated in the paper",
+    "best": "parameters are the best of the paper's grid on the very runs reported",
+    "inner": "parameters chosen by folds inside the training part, as in the paper",
+    "tuned": "parameters tuned without shrinking by the pass over the training rows",
+}
+
+
+def reproduce(
+    name: str,
+    *,
+    data: str | os.PathLike[str] | Sequence[str] = (),
+    only: Sequence[str] = (),
+    quick: bool = False,
+    jobs: int | None = None,
+    substitute: bool = False,
+    resume: str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Result]:
+    """Run a table or figure of a paper again.
+
+    Parameters
+    ----------
+    name : str
+        For example "acog-table-2"; see :func:`experiments`.
+    data : path or sequence of paths
+        Folders to look for data sets in, before LOPSIDED_DATA and the cache.
+    only : sequence of str
+        Only these of its data sets.
+    quick : bool
+        Three permutations, or one repeat of the folds.
+    jobs : int, optional
+        Threads. Default: as many as there are cores.
+    substitute : bool
+        Take what stands in for a set that is absent.
+    resume : path, optional
+        A folder of journals: finished runs are kept there and not run again.
+    progress : callable, optional
+        Called with the number of runs done and of all runs.
+
+    Returns
+    -------
+    list of Result
+        One a data set and metric. Cells of a set that is absent say so.
+    """
+    e = find(name)
+    folders = [os.fspath(data)] if isinstance(data, (str, os.PathLike)) else list(data)
+    unknown = [s for s in only if s not in e.sets]
+    if unknown:
+        raise ValueError(f"{name} has no data set {unknown[0]!r}: it has {', '.join(e.sets)}")
+    parts = [part for part in e.parts if not only or part.set in only]
+    trials = Trials(folders, quick, jobs, resume, progress)
+    trials.total = sum(_size(e, part, trials) for part in parts)
+    found: list[Result] = []
+    kept: tuple[tuple[str, str], sets.Stream] | None = None
+    for part in parts:
+        start = time.perf_counter()
+        result = _start(e, part)
+        try:
+            if kept is None or kept[0] != (part.set, part.rows):
+                kept = None  # two large sets may be too much
+                kept = (part.set, part.rows), _load(e, part, trials, substitute)
+        except sets.Absent as absent:
+            trials.total -= _size(e, part, trials)
+            found.append(_absent(result, e, part, str(absent)))
+            continue
+        result = _run(result, e, part, kept[1], trials)
+        found.append(dataclasses.replace(result, seconds=time.perf_counter() - start))
+    return found
+
+
+def _start(e: Experiment, part: Part) -> Result:
+    choice = "" if e.kind == "sets" else _CHOICE[e.choice]
+    if part.stated and e.against not in (ALPHA, PRICE, LABELS, "learning_rate"):
+        choice = "parameters of the grid to which the printed digits belong"
+    return Result(
+        experiment=e.name,
+        paper=e.paper,
+        title=e.title,
+        set=part.set,
+        metric=part.metric,
+        against=e.against,
+        choice=choice,
+    )
+
+
+def _size(e: Experiment, part: Part, trials: Trials) -> int:
+    """Return how many runs a part has."""
+    if e.kind == "sets" or e.against == "sparsity":
+        return 0
+    return points_of(e, part) * trials.runs_of(e) * len(list(settings(e)))
+
+
+def _absent(result: Result, e: Experiment, part: Part, note: str) -> Result:
+    cells = tables.uncounted(e, part) if e.kind == "sets" else tables.unfilled(part)
+    return dataclasses.replace(result, notes=(note,), cells=tuple(cells))
+
+
+def _load(e: Experiment, part: Part, trials: Trials, substitute: bool) -> sets.Stream:
+    counting = e.kind == "sets"
+    return sets.load(
+        part.set,
+        trials.folders,
+        rows=part.rows,
+        scaling="none" if counting else e.scaling,
+        zero_rows=e.zero_rows,
+        held_out=e.paper == "SOL",
+        substitute=substitute,
+        limit=_MADE if trials.quick else None,
+    )
+
+
+def _run(result: Result, e: Experiment, part: Part, stream: sets.Stream, trials: Trials) -> Result:
+    result = dataclasses.replace(result, data=stream.name, other_data=stream.other)
+    if e.kind == "sets":
+        cells = tables.counted(e, part, stream)
+        result = dataclasses.replace(result, cells=tuple(cells))
+    elif e.against == "sparsity":
+        result = figures.swept(result, e, part, stream, quick=trials.quick, jobs=trials.jobs)
+    else:
+        done = [(s.x, trials.run(e, part, stream, s)) for s in settings(e)]
+        result = dataclasses.replace(result, runs=done[0][1].words)
+        if e.kind == "figure":
+            result = figures.drawn(result, done)
+        else:
+            result = tables.filled(result, done[0][1])
+    return dataclasses.replace(result, notes=tuple(stream.notes))

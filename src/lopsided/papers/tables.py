@@ -1,0 +1,204 @@
+"""The cells of a table beside the printed ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..comparison.runs import Run
+from ..comparison.summary import std
+from ..data import registry
+from . import sets
+from .entries import Column, Experiment, Part, Printed
+from .results import (
+    DIFFERENT,
+    NO_DATA,
+    OTHER_DATA,
+    SAME,
+    Cell,
+    Result,
+    faster,
+    off_by,
+    word_for,
+)
+from .trials import Trial
+
+
+def filled(result: Result, trial: Trial) -> Result:
+    """Return a result with the cells of its table."""
+    part = trial.part
+    cells: list[Cell] = []
+    chosen, honest, near = {}, {}, {}
+    for name in part.learners:
+        runs = trial.papers(name)
+        chosen[name] = usual(runs)
+        fair = nearest = None
+        if len(trial.learners[name].points) > 1 and trial.experiment.choice != "inner":
+            fair, nearest = trial.chosen(name, "honest"), _nearest(trial, name)
+            honest[name], near[name] = usual(fair), nearest[0].parameters
+        cells += _cells(trial, name, runs, fair, nearest)
+    if result.other_data:
+        cells = [
+            cell
+            if math.isnan(cell.off)
+            else dataclasses.replace(
+                cell, word=OTHER_DATA, nearest_word=OTHER_DATA if cell.nearest_word else ""
+            )
+            for cell in cells
+        ]
+    return dataclasses.replace(
+        result, cells=tuple(cells), parameters=chosen, honest=honest, nearest=near
+    )
+
+
+def unfilled(part: Part) -> list[Cell]:
+    """Return the cells of a table whose data is absent."""
+    return [
+        Cell(learner=learner, figure=str(column), published=str(printed))
+        for learner, row in part.printed.items()
+        for column, printed in zip(part.columns, row, strict=True)
+    ]
+
+
+def usual(runs: Sequence[Run]) -> Mapping[str, Any]:
+    """Return the parameters of most runs."""
+    point = Counter(run.point for run in runs).most_common(1)[0][0]
+    return next(run.parameters for run in runs if run.point == point)
+
+
+def _cells(
+    trial: Trial, name: str, runs: list[Run], fair: list[Run] | None, near: list[Run] | None
+) -> Iterator[Cell]:
+    part = trial.part
+    for column, printed in zip(part.columns, part.printed[name], strict=True):
+        mean, spread = _figure(trial, runs, column)
+        cell = Cell(
+            learner=name,
+            figure=str(column),
+            published=str(printed),
+            mean=mean,
+            std=spread,
+            decimals=printed.decimals,
+        )
+        if column.name == "seconds":
+            yield dataclasses.replace(cell, word=faster(printed.mean, mean), decimals=6)
+            continue
+        off, word = _judged(trial, runs, column, printed)
+        cell = dataclasses.replace(cell, off=off, word=word)
+        if fair is not None:
+            other, other_spread = _figure(trial, fair, column)
+            cell = dataclasses.replace(cell, honest_mean=other, honest_std=other_spread)
+        if near is not None:
+            away, said = _judged(trial, near, column, printed)
+            cell = dataclasses.replace(
+                cell,
+                nearest_mean=_figure(trial, near, column)[0],
+                nearest_off=away,
+                nearest_word=said,
+            )
+        yield cell
+
+
+def _figure(trial: Trial, runs: Sequence[Run], column: Column) -> tuple[float, float]:
+    values = trial.values(runs, column.name) * column.scale
+    if column.name == "seconds":  # what else the machine has to do is not of interest
+        return float(values.min()), std(values)
+    return float(values.mean()), std(values)
+
+
+def _judged(
+    trial: Trial, runs: Sequence[Run], column: Column, printed: Printed
+) -> tuple[float, str]:
+    mean, spread = _figure(trial, runs, column)
+    off = off_by(printed, trial.experiment.runs, mean, spread, len(runs))
+    return off, word_for(printed, off, mean, spread)
+
+
+def _nearest(trial: Trial, name: str) -> list[Run]:
+    """Return the runs at the point of the grid whose figures are nearest to the printed ones."""
+    part = trial.part
+    pairs = [
+        (column, printed)
+        for column, printed in zip(part.columns, part.printed[name], strict=True)
+        if column.name != "seconds"
+    ]
+
+    def away(runs: Sequence[Run]) -> float:
+        # By the printed deviation: at a point that always answers the same ours is 0.
+        gaps = [
+            (_figure(trial, runs, column)[0] - printed.mean) / (printed.std or 1.0)
+            for column, printed in pairs
+        ]
+        return math.hypot(*np.nan_to_num(gaps, nan=math.inf))
+
+    points = range(len(trial.learners[name].points))
+    return min((trial.at(name, point) for point in points), key=away)
+
+
+# Tables of data sets -----------------------------------------------------------------------------
+
+
+def printed_sizes(e: Experiment, part: Part) -> dict[str, str]:
+    """Return what a paper prints of a set."""
+    uses = registry.lookup(part.set).uses
+    use = next(use for use in uses if (use.paper, use.where) == (e.paper, e.where))
+    sizes = {
+        "rows": use.rows,
+        "test rows": use.test_rows,
+        "features": use.features,
+        "negatives per positive": use.ratio,
+    }
+    found = {name: f"{size:.12g}" for name, size in sizes.items() if size is not None}
+    extra = e.extra.get(part.set, ())
+    return found | dict(zip(("nonzeros", "sparsity %")[: len(extra)], map(str, extra), strict=True))
+
+
+def uncounted(e: Experiment, part: Part) -> list[Cell]:
+    """Return the printed sizes of a set that is absent."""
+    sizes = printed_sizes(e, part)
+    return [Cell(learner=part.set, figure=name, published=text) for name, text in sizes.items()]
+
+
+def counted(e: Experiment, part: Part, stream: sets.Stream) -> list[Cell]:
+    """Return the sizes of a set beside the printed ones."""
+    rows, columns = stream.X.shape
+    entries, used = _filled(stream.X)
+    ours: dict[str, float] = {
+        "rows": rows,
+        "features": columns,
+        "negatives per positive": (rows - stream.positives) / stream.positives,
+        "nonzeros": entries,
+        "sparsity %": 100 * (1 - used / columns),
+    }
+    if stream.test is not None:
+        ours["test rows"] = stream.test[0].shape[0]
+    cells = []
+    for name, text in printed_sizes(e, part).items():
+        mean = float(ours.get(name, math.nan))
+        decimals = len(text.partition(".")[2])
+        word = SAME if f"{mean:.{decimals}f}" == text else DIFFERENT
+        word = OTHER_DATA if stream.other else NO_DATA if math.isnan(mean) else word
+        cells.append(
+            Cell(
+                learner=part.set,
+                figure=name,
+                published=text,
+                mean=mean,
+                word=word,
+                decimals=decimals,
+            )
+        )
+    return cells
+
+
+def _filled(X: Any) -> tuple[int, int]:
+    """Return how many cells are not 0, and in how many columns they are."""
+    if isinstance(X, np.ndarray):
+        return int(np.count_nonzero(X)), int(np.any(X, axis=0).sum())
+    there = X.data != 0
+    return int(there.sum()), len(np.unique(X.indices[there]))

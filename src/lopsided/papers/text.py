@@ -1,0 +1,111 @@
+"""Results as tables of text."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .results import WORDS, Result
+
+HEADER = ("learner", "figure", "published", "ours", "off by", "", "honest", "nearest")
+
+
+def rows(result: Result) -> list[list[str]]:
+    """Return the cells of a table, one a row: those of a learner stand together."""
+    found = []
+    before = ""
+    for cell in result.cells:
+        nearest = ""
+        if cell.nearest_word:
+            nearest = f"{cell.text('nearest')}, {cell.nearest_word}"
+        found.append(
+            [
+                cell.learner if cell.learner != before else "",
+                cell.figure,
+                cell.published,
+                cell.text(),
+                "" if math.isnan(cell.off) else f"{cell.off:+.2f}",
+                cell.word,
+                "" if math.isnan(cell.honest_mean) else cell.text("honest"),
+                nearest,
+            ]
+        )
+        before = cell.learner
+    return found
+
+
+def points(result: Result) -> tuple[list[str], list[list[str]]]:
+    """Return the lines of a figure: a header, and a row a line."""
+    first = result.lines[0].x
+    if all(line.x == first for line in result.lines):
+        header = [result.against, *map(number, first)]
+        return header, [
+            [line.name, *(value(y, result.metric) for y in line.y)] for line in result.lines
+        ]
+    return ["", f"{result.against}: {result.metric}"], [
+        [
+            line.name,
+            ", ".join(
+                f"{number(x)}: {value(y, result.metric)}"
+                for x, y in zip(line.x, line.y, strict=True)
+            ),
+        ]
+        for line in result.lines
+    ]
+
+
+def number(x: Any) -> str:
+    """Return a value of what a figure is drawn against."""
+    return f"{x:,.4g}" if isinstance(x, (int, float)) else str(x)
+
+
+def value(y: float, metric: str) -> str:
+    """Return a measure as it is printed in text."""
+    if math.isnan(y):
+        return "–"
+    return f"{y:,.4g}" if metric in ("cost", "seconds") else f"{100 * y:.2f}"
+
+
+def settings(result: Result) -> Iterator[str]:
+    """Yield the parameters of each learner that has a grid."""
+    for name, own in result.parameters.items():
+        if not own:
+            continue
+        others = [
+            f"{word}: {_listed(chosen[name])}"
+            for word, chosen in (("honest", result.honest), ("nearest", result.nearest))
+            if chosen.get(name)
+        ]
+        yield f"{name}: {_listed(own)}" + (f" ({'; '.join(others)})" if others else "")
+
+
+def _listed(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in parameters.items()
+    )
+
+
+def about(result: Result) -> list[str]:
+    """Return what is to be said beside the figures."""
+    known = [result.runs, *result.notes, result.choice if result.data else ""]
+    return [text for text in known if text]
+
+
+def summary(results: Iterable[Result]) -> str:
+    """Return how many cells there are of each word."""
+    found: Counter[str] = Counter()
+    for result in results:
+        found.update(result.words())
+    told = ", ".join(f"{found[word]:,} {word}" for word in WORDS if found[word])
+    return f"{sum(found.values()):,} cells: {told}" if found else ""
+
+
+def padded(table: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows with columns side by side."""
+    widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
+    return [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]

@@ -1,0 +1,284 @@
+"""One comparison of an experiment: models, permutations or folds, all runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import catalog
+from ..base import OnlineClassifier
+from ..comparison import compare
+from ..comparison.grids import Learner, learners_of
+from ..comparison.measures import Prices
+from ..comparison.runs import Run
+from ..comparison.summary import chosen_runs
+from . import sets
+from .entries import Experiment, Part
+
+QUICK = 3  # permutations
+ALPHA = "weight of specificity"
+PRICE = "price of a false alarm"
+COUNTS = "class counts"
+LABELS = "share of labels"
+OF_SETTINGS = (ALPHA, PRICE, COUNTS, LABELS)  # what needs a comparison a value
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What may differ between the comparisons of one experiment; `x` is where it is drawn."""
+
+    alpha: float = 0.5
+    fn: float = 0.9
+    fp: float = 0.1
+    known_counts: bool = True
+    share: float | None = None  # of the labels, that may be bought
+    x: Any = None
+
+
+def settings(e: Experiment) -> Iterator[Setting]:
+    """Yield the settings of an experiment."""
+    plain = Setting(fn=e.fn, fp=e.fp)
+    if e.against not in OF_SETTINGS:
+        yield plain
+        return
+    for x in e.values:
+        if e.against == ALPHA:
+            yield dataclasses.replace(plain, alpha=1 - x, x=x)
+        elif e.against == PRICE:
+            yield dataclasses.replace(plain, fn=1 - x, fp=x, x=x)
+        elif e.against == COUNTS:
+            yield dataclasses.replace(plain, known_counts=x == "known", x=x)
+        else:
+            yield dataclasses.replace(plain, share=x, x=x)
+
+
+def grid_of(e: Experiment, part: Part, name: str) -> dict[str, Sequence[Any]]:
+    """Return the values to try for a learner."""
+    facts = e.learners[name]
+    grid: dict[str, Sequence[Any]] = {}
+    if e.choice != "stated" and e.others != "default":
+        own = facts.get("grid") or catalog.find(facts["is"]).grid
+        grid = {k: list(values) for k, values in own.items() if k not in facts}
+    if e.against in ("", "events", *OF_SETTINGS):
+        return grid
+    stated = part.stated.get(name, {})
+    grid = {k: [stated[k]] if k in stated else values for k, values in grid.items()}
+    return {**grid, e.against: e.values, **e.lines}
+
+
+def points_of(e: Experiment, part: Part) -> int:
+    """Return how many points the grids of a part have."""
+    grids = (grid_of(e, part, name) for name in part.learners)
+    return sum(math.prod(len(values) for values in grid.values()) for grid in grids)
+
+
+def model_of(
+    e: Experiment, part: Part, name: str, stream: sets.Stream, setting: Setting
+) -> OnlineClassifier:
+    """Return a learner as the paper has it, told of the costs if it listens."""
+    facts = dict(e.learners[name])
+    entry = catalog.find(facts.pop("is"))
+    costs = facts.pop("costs", part.metric)
+    facts.pop("grid", None)
+    model = entry.make(**{"scaling": "none", "positive": 1, **facts})
+    rows = len(stream.y) + sum(stream.zeros)
+    if e.budget and "budget" in model.parameter_names():
+        model.set_params(budget=_budget(e, part, stream, setting, rows))
+    if getattr(model, "class_weight", None) is None:
+        return model
+    if costs == "cost":
+        return model.set_params(class_weight={1: setting.fn / setting.fp, -1: 1.0})
+    if any(stream.zeros) and setting.known_counts:
+        positives = stream.positives + stream.zeros[0]
+        ratio = setting.alpha / (1 - setting.alpha) * (rows - positives) / positives
+        return model.set_params(class_weight={1: ratio, -1: 1.0})
+    return model.set_params(class_weight="balanced", sensitivity_weight=setting.alpha)
+
+
+def _budget(e: Experiment, part: Part, stream: sets.Stream, setting: Setting, rows: int) -> int:
+    own = e.budget.get(part.set) if stream.name == part.set else None
+    budget = setting.share or own or e.budget["others"]
+    return int(budget) if budget > 1 else max(1, round(budget * rows))
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """All runs of a comparison, and how to choose among them."""
+
+    experiment: Experiment
+    part: Part
+    learners: Mapping[str, Learner]
+    sweep: Sequence[Run]
+    kind: str
+    words: str
+    larger: bool
+    prices: Prices
+
+    def chosen(self, name: str, rule: str) -> list[Run]:
+        """Return the runs of a learner with parameters chosen by a rule: "best" or "honest"."""
+        learner = self.learners[name]
+        if len(learner.points) == 1:
+            rule = "none"
+        elif rule == "honest":
+            rule = self.kind
+        return chosen_runs(learner, list(self.sweep), rule, self.larger)
+
+    def papers(self, name: str) -> list[Run]:
+        """Return the runs with the parameters that the paper chose, as far as it says."""
+        stated = self.part.stated.get(name)
+        if stated and self.experiment.against not in (ALPHA, PRICE, LABELS):
+            points = self.learners[name].points
+            return self.at(
+                name, next(k for k, p in enumerate(points) if stated.items() <= p.items())
+            )
+        return self.chosen(name, "honest" if self.experiment.choice == "inner" else "best")
+
+    def at(self, name: str, point: int) -> list[Run]:
+        """Return the runs of a learner at a point of its grid."""
+        return [run for run in self.sweep if run.learner == name and run.point == point]
+
+    def values(self, runs: Sequence[Run], measure: str) -> NDArray[np.float64]:
+        """Return a measure of some runs."""
+        key = "metric" if measure == self.part.metric else measure
+        return np.array([run.figures(self.prices)[key] for run in runs])
+
+
+@dataclasses.dataclass
+class Trials:
+    """What all comparisons have in common.
+
+    Attributes
+    ----------
+    folders, quick, jobs, resume, progress
+        As for `reproduce`.
+    total, done : int
+        Runs.
+    """
+
+    folders: Sequence[str]
+    quick: bool = False
+    jobs: int | None = None
+    resume: str | os.PathLike[str] | None = None
+    progress: Callable[[int, int], None] | None = None
+    total: int = 0
+    done: int = 0
+
+    def runs_of(self, e: Experiment) -> int:
+        """Return how many permutations or folds there are."""
+        if e.folds is None:
+            return QUICK if self.quick else e.runs
+        return min(5, e.runs) if self.quick else e.runs
+
+    def run(self, e: Experiment, part: Part, stream: sets.Stream, setting: Setting) -> Trial:
+        """Run a comparison."""
+        prices = Prices(alpha=setting.alpha, fn=setting.fn, fp=setting.fp)
+        models = {name: model_of(e, part, name, stream, setting) for name in part.learners}
+        grids = {name: grid_of(e, part, name) for name in part.learners}
+        splits, note = self._splits(e, stream)
+        thinned = [n for n in part.learners if catalog.find(e.learners[n]["is"]).all_values]
+        notes = [note, f"a part of the paper's grid for {', '.join(thinned)}" if thinned else ""]
+        stream.notes += [text for text in notes if text and text not in stream.notes]
+        before = self.done
+
+        def progress(done: int, _total: int) -> None:
+            self.done = before + done
+            if self.progress is not None:
+                self.progress(self.done, max(self.total, self.done))
+
+        result = compare(
+            models,
+            stream.X,
+            stream.y,
+            grid=grids,
+            metric=part.metric,
+            alpha=prices.alpha,
+            fn=prices.fn,
+            fp=prices.fp,
+            jobs=self.jobs,
+            progress=progress,
+            resume=self._journal(e, part, setting),
+            known_counts=setting.known_counts,
+            **splits,
+        )
+        self.done = before + len(result.sweep)
+        return Trial(
+            e,
+            part,
+            {learner.name: learner for learner in learners_of(models, grids)},
+            [with_zeros(run, stream.zeros, part.metric, prices) for run in result.sweep],
+            result.about["kind"],
+            result.about["splits"],
+            result.larger_is_better,
+            prices,
+        )
+
+    def _splits(self, e: Experiment, stream: sets.Stream) -> tuple[dict[str, Any], str]:
+        """Return permutations or folds for `compare`, and where they are from."""
+        size = len(stream.y)
+        if e.folds is None:
+            published = None if any(stream.zeros) else sets.orders(stream.name, self.folders, size)
+            if published is None:
+                return {"permutations": self.runs_of(e)}, "permutations drawn here"
+            return {"permutations": published[: self.runs_of(e)]}, "published permutations"
+        how: dict[str, Any] = {"inner": 0} if e.kind == "figure" else {}
+        if e.choice == "inner" and e.kind == "table":
+            how = {"search": "coarse"}
+        if e.folds != "published":
+            return {"folds": int(e.folds), **how}, "folds drawn here"
+        found, note = sets.folds(stream.name, self.folders, size), "published folds"
+        if found is None:
+            found, note = drawn_folds(stream.y), "folds drawn here: published ones are not there"
+        return {"folds": found[:, :1] if self.quick else found, **how}, note
+
+    def _journal(self, e: Experiment, part: Part, setting: Setting) -> Path | None:
+        if self.resume is None:
+            return None
+        folder = Path(self.resume)
+        folder.mkdir(parents=True, exist_ok=True)
+        words = [e.name, part.set.replace("/", "-"), part.metric]
+        words += [] if setting.x is None else [str(setting.x)]
+        words += ["quick"] if self.quick else []
+        return folder / f"{'.'.join(words)}.journal"
+
+
+def with_zeros(run: Run, zeros: tuple[int, int], metric: str, prices: Prices) -> Run:
+    """Return a run with so many positive and negative rows more, all of them mistakes."""
+    if not any(zeros):
+        return run
+    positive, negative = zeros
+    c = run.counts
+    counts = dataclasses.replace(
+        c,
+        positives=c.positives + positive,
+        negatives=c.negatives + negative,
+        false_negatives=c.false_negatives + positive,
+        false_positives=c.false_positives + negative,
+        events=c.events + positive + negative,
+    )
+    value = counts.sum(prices.alpha) if metric == "sum" else counts.cost(prices.fn, prices.fp)
+    return dataclasses.replace(run, counts=counts, value=float(value), choice=float(value))
+
+
+def drawn_folds(y: NDArray[np.int64], repeats: int = 4) -> NDArray[np.int64]:
+    """Return five random folds, several times, each class spread evenly.
+
+    Examples
+    --------
+    >>> drawn_folds(np.array([1, -1] * 10)).shape
+    (20, 4)
+    """
+    columns = []
+    for seed in range(repeats):
+        order = np.random.default_rng(seed).permutation(len(y))
+        order = order[np.argsort(y[order], kind="stable")]
+        numbers = np.empty(len(y), np.int64)
+        numbers[order] = np.arange(len(y)) % 5
+        columns.append(numbers)
+    return np.stack(columns, axis=1)
