@@ -29,8 +29,15 @@ def _rows(rows: int, features: int) -> tuple[NDArray[np.float64], NDArray[np.boo
     return rng.normal(size=(rows, features)), rng.random(rows) < 0.5
 
 
-def _filled(X, y, size: int, gamma: float) -> lopsided.KOIL:
-    model = lopsided.KOIL(policy="fifo++", gamma=gamma, buffer_size=size, C=C, scaling="none")
+def _filled(X, y, size: int, gamma: float, neighbors: int | None = None) -> lopsided.KOIL:
+    model = lopsided.KOIL(
+        policy="fifo++",
+        gamma=gamma,
+        buffer_size=size,
+        n_neighbors=neighbors,
+        C=C,
+        scaling="none",
+    )
     model.fit(X, y)
     if model.n_support_ != (size, size):
         raise RuntimeError(f"lists of {model.n_support_}, not of {size}: not what is to be timed")
@@ -57,10 +64,10 @@ def _sizes(steps: int) -> Group:
     contenders = []
     for size in (50, 100, 200, 400):
         X, y = _rows(8 * size + steps, 20)
-        model = _filled(X[: 8 * size], y[: 8 * size], size, 1 / 20)
+        model = _filled(X[: 8 * size], y[: 8 * size], size, 1 / 20, neighbors=10)
         run = lambda m=model, a=X[8 * size :], b=y[8 * size :]: m.partial_fit(a, b)  # noqa: E731
         contenders.append(Contender(f"{size} + {size} rows", run, steps))
-    return Group("KOIL, 20 features", "µs/update", contenders, "100 + 100 rows")
+    return Group("KOIL, 20 features, 10 neighbours", "µs/update", contenders, "100 + 100 rows")
 
 
 def _sparse(steps: int) -> Group:

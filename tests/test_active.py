@@ -75,7 +75,8 @@ def active(learner="COG", query="margin", budget="none", **params):
 
 
 def weights_of(model):
-    return np.asarray(model.coef_).tobytes()
+    kernel = hasattr(model, "dual_coef_")
+    return np.asarray(model.dual_coef_ if kernel else model.coef_).tobytes()
 
 
 def time_for(budget):

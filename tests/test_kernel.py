@@ -33,8 +33,7 @@ each = pytest.mark.parametrize("params", MODELS.values(), ids=MODELS)
 
 
 @each
-@pytest.mark.parametrize("scaling", ["auto", "none"])
-@pytest.mark.parametrize("form", [np.asarray, csr])
+@pytest.mark.parametrize(("scaling", "form"), [("auto", np.asarray), ("none", csr)])
 def test_any_chunking_and_any_saving_gives_the_same_bits(params, scaling, form, tmp_path):
     rows = form(X)
     whole = KOIL(scaling=scaling, **params)
@@ -89,9 +88,10 @@ def test_growing_features_equal_knowing_them_all(params, scaling):
 
 
 def test_features_without_a_kept_row_count_in_distances():
-    model = KOIL(scaling="none", gamma=1.0).partial_fit([[0.0], [1.0]], [0, 1])
-    seen, new = model.decision_function([[0.0]]), model.decision_function(csr([[0.0, 2.0]]))
-    np.testing.assert_allclose(new, seen * np.exp(-4.0), rtol=1e-12)
+    model = KOIL(scaling="none", gamma=1.0).partial_fit([{"a": 0.5}, {"a": 1.0}], [0, 1])
+    seen, new = model.score_one({"a": 1.0}), model.score_one({"a": 1.0, "b": 2.0})
+    assert seen != 0
+    assert new == pytest.approx(seen * np.exp(-4.0), rel=1e-12)
 
 
 def test_lists_are_as_long_as_they_may_be_and_scores_follow_from_them():
@@ -160,15 +160,16 @@ def cut(negative, positive):
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
 def test_threshold_lies_between_the_rows_of_the_lists(C):
+    rows, labels = stream(seed=4, rows=160, d=7, density=1)  # no two scores are equal
     params = {**SMALL, "C": C, "scaling": "none"}
     plain, fitted = KOIL(**params), KOIL(**params, fit_threshold=True)
-    for end in (3, 40, 160):
+    for end in (12, 40, 160):
         for model in (plain, fitted):
-            model.fit(X[:end], Y[:end])
+            model.fit(rows[:end], labels[:end])
         assert 0 not in plain.n_support_
         scores = plain.decision_function(plain.support_vectors_)
         negative, positive = np.split(scores, [plain.n_support_[0]])
-        shift = plain.decision_function(X) - fitted.decision_function(X)
+        shift = plain.decision_function(rows) - fitted.decision_function(rows)
         np.testing.assert_allclose(shift, cut(negative, positive), rtol=0, atol=1e-9)
         np.testing.assert_array_equal(plain.dual_coef_, fitted.dual_coef_)
 
@@ -220,7 +221,7 @@ def test_one_kernel_among_several_ranks_as_alone():
 
 def test_what_several_kernels_do_not_have():
     model = KOIL(kernels=KERNELS).fit(X, Y)
-    for name in ("coef_", "intercept_", "support_vectors_", "dual_coef_", "n_support_"):
+    for name in ("coef_", "intercept_", "support_vectors_", "dual_coef_", "gamma_"):
         assert not hasattr(model, name)
     assert not hasattr(KOIL().fit(X, Y), "members_")
 
@@ -260,12 +261,12 @@ def test_impossible_parameters(params, what):
 
 @pytest.mark.parametrize(
     "change",
-    [{"policy": "fifo"}, {"buffer_size": 12}, {"seed": 3}, {"gamma": 0.1}, {"kernels": KERNELS}],
+    [{"policy": "fifo"}, {"buffer_size": 12}, {"seed": 3}, {"gamma": 0.1}, {"kernel": "laplacian"}],
     ids=str,
 )
 def test_what_it_is_cannot_change_in_mid_stream(change):
     model = KOIL(**SMALL).partial_fit(X[:80], Y[:80]).set_params(**change)
-    with pytest.raises(ValueError, match=f"{next(iter(change))} (cannot change|has no effect)"):
+    with pytest.raises(ValueError, match=f"{next(iter(change))} cannot change"):
         model.partial_fit(X[80:], Y[80:])
 
 
@@ -289,3 +290,11 @@ def test_inspect_shows_what_is_kept(tmp_path):
     assert about["support"] == [9, 5]
     assert about["weights"] == []
     assert about["intercept"] is None
+
+
+def test_the_same_bits_on_every_machine():  # cpp/tests/kernel.cpp has the same number
+    whole = (np.arange(1, 1401, dtype=np.uint64) * 2654435761 % 2**32).reshape(200, 7)
+    rows = whole / 2**32 - 0.5
+    model = KOIL(gamma=0.5, buffer_size=5, n_neighbors=2, learning_rate=0.05, scaling="none")
+    scores = progressive(model, rows, rows[:, 0] + rows[:, 1] > 0.2).scores
+    assert scores[-1].hex() == "-0x1.bf5b9e7fbcf42p-5"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from lopsided.papers.text import summary
 from lopsided.papers.trials import drawn_folds, grid_of, with_zeros
 from reference.published import german as real_german
 
-ROWS = 60
+ROWS = 120
 
 
 @pytest.fixture
@@ -115,6 +116,13 @@ def test_what_the_printed_figures_say_of_each_other():
     assert "ACOG-II-diag: 99.405 is printed, the mean of its sensitivity" in five
     assert "cost of ACOG-I-diag: 17.520 is printed" in five
     assert "sum of SSACOG-II: 71.323±0.132 here, 71.900±0.204 in acog-table-6" in five
+
+
+def test_the_page_in_docs_has_what_the_check_says():
+    text = (Path(__file__).parent.parent / "docs" / "reproduction.md").read_text()
+    told = [f"{e.name}: {sentence}" for e in experiments() for sentence in contradictions(e)]
+    block = text.split("$ lopsided reproduce --all --check\n")[1].split("```")[0]
+    assert block.splitlines() == told
 
 
 # How it is compared ------------------------------------------------------------------------------
@@ -346,6 +354,14 @@ def test_a_substitute_is_taken_only_when_asked_for_and_labelled(folder):
     assert taken[0].to_dict()["substitute"] is True
     assert "IN PLACE OF protein" in page(taken)
     assert "other data" in summary(taken)
+
+
+def test_a_copy_that_differs_is_other_data(folder):
+    (folder / "german.libsvm").rename(folder / "usps.libsvm")
+    result = reproduce("acog-table-6", data=folder, only=["usps"], quick=True)[0]
+    assert not result.substitute
+    assert result.notes[0].startswith("pixel values")
+    assert {c.word for c in result.cells if c.figure != "seconds"} == {"other data"}
 
 
 def test_the_page_has_tables_and_plots(folder):

@@ -256,6 +256,21 @@ TEST(koil_goes_on_from_its_state_with_the_same_bits) {
       }
 }
 
+TEST(koil_has_the_same_bits_on_every_machine) {  // tests/test_kernel.py has the same numbers
+  KernelLearner<Koil> learner;
+  learner.options(Small{});
+  learner.grow(7);
+  double score = 0;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    double values[7];
+    for (std::uint32_t j = 0; j < 7; ++j) values[j] = static_cast<double>((i * 7 + j + 1) * 2654435761u) * 0x1p-32 - 0.5;
+    const DenseRow x{values, 7, 0};
+    score = learner.meet(x);
+    learner.learn(x, {values[0] + values[1] > 0.2 ? 1.0 : -1.0, 1, 1, i + 1}, score);
+  }
+  CHECK(score == -0x1.bf5b9e7fbcf42p-5);
+}
+
 TEST(koil_keeps_wide_sparse_rows_sparse_with_the_same_bits) {
   KernelLearner<Koil> narrow, wide;
   for (auto* learner : {&narrow, &wide}) learner->options(Small{});

@@ -68,7 +68,10 @@ class KernelLearner {
     kernel::Support::check(started_ <= 1 && sparse_rows_ <= 1 && taken_ <= 1);
     visit("kernel.gamma", rule.kernel.gamma);
     kernel::Support::check(rule.kernel.gamma > 0 && std::isfinite(rule.kernel.gamma));
-    if (!settled()) first_.state(visit, "first", features_);
+    if (!settled()) {
+      first_.state(visit, "first", features_);
+      kernel::Support::check(first_.size() < settling);
+    }
     rule.state(visit, features_);
   }
 

@@ -30,6 +30,7 @@ class Cell:
         As printed.
     mean, std : float
         Ours with the paper's choice of parameters, in the printed unit; NaN where there is none.
+        Of times the shortest.
     off : float
         The difference in units of the combined standard error; NaN for times.
     word : str

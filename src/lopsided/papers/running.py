@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from . import figures, sets, tables
 from .entries import Experiment, Part, find
 from .results import Result
-from .trials import Trials, points_of, settings
+from .trials import ALPHA, LABELS, PRICE, Trials, points_of, settings
 
 _MADE = 20_000  # rows of a made-up set when it should be quick
 _CHOICE = {
@@ -86,7 +86,7 @@ def reproduce(
 
 def _start(e: Experiment, part: Part) -> Result:
     choice = "" if e.kind == "sets" else _CHOICE[e.choice]
-    if part.stated and e.against in ("", "events", "sigma"):
+    if part.stated and e.against not in (ALPHA, PRICE, LABELS, "learning_rate"):
         choice = "parameters of the grid to which the printed digits belong"
     return Result(
         experiment=e.name,

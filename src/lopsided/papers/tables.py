@@ -106,6 +106,8 @@ def _cells(
 
 def _figure(trial: Trial, runs: Sequence[Run], column: Column) -> tuple[float, float]:
     values = trial.values(runs, column.name) * column.scale
+    if column.name == "seconds":  # what else the machine has to do is not of interest
+        return float(values.min()), std(values)
     return float(values.mean()), std(values)
 
 
