@@ -625,6 +625,15 @@ def test_estimate_from_all_labels_is_exact():
     assert found.cost_error == found.sensitivity_error == found.specificity_error == 0
 
 
+def test_estimate_weighs_events_as_the_counts_do():
+    weights = np.where(np.arange(ROWS) % 5, np.arange(ROWS) % 4 / 2, 0.0)
+    model = Active("COG-II", query="always")
+    got = progressive(model, X, Y, sample_weight=weights)
+    found = model.estimate(fn=3, fp=2)
+    assert found.events == found.labels == pytest.approx(weights.sum())
+    assert found.cost == pytest.approx(got.cost(3, 2))
+
+
 # Parameters ----------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ import lopsided
 from lopsided import KOIL, progressive
 from lopsided.cli import main
 from lopsided.persist import to_bytes
+from reference import kernel as oracles
 from streams import chunks, csr, events, growing, stream
 
 X, Y = stream(seed=3, rows=160, d=7, quirks=("repeats", "zero rows"))
@@ -280,16 +281,18 @@ def test_rows_too_long_for_arithmetic_are_refused_and_leave_the_model_as_it_was(
 
 
 def test_inspect_shows_what_is_kept(tmp_path):
+    command = ["inspect", str(tmp_path / "model")]
     KOIL(**SMALL).fit(X, Y).save(tmp_path / "model")
-    shown = CliRunner().invoke(main, ["inspect", str(tmp_path / "model")])
-    assert shown.exit_code == 0, shown.output
-    assert "rows kept" in shown.output
-    about = json.loads(
-        CliRunner().invoke(main, ["inspect", str(tmp_path / "model"), "--json"]).output
-    )
-    assert about["support"] == [9, 5]
+    about = json.loads(CliRunner().invoke(main, [*command, "--json"]).output)
+    (kernel,) = about["kernels"]
+    assert kernel == {"kernel": "gaussian", "gamma": 0.4, "n_support": [9, 5]}
     assert about["weights"] == []
-    assert about["intercept"] is None
+    assert about["nonzero"] is about["intercept"] is None
+    assert "with a weight" not in CliRunner().invoke(main, command).output
+    KOIL(kernels=KERNELS).fit(X, Y).save(tmp_path / "model")
+    shown = CliRunner().invoke(main, command)
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.count("rows kept") == len(KERNELS)
 
 
 def test_the_same_bits_on_every_machine():  # cpp/tests/kernel.cpp has the same number
@@ -298,3 +301,20 @@ def test_the_same_bits_on_every_machine():  # cpp/tests/kernel.cpp has the same 
     model = KOIL(gamma=0.5, buffer_size=5, n_neighbors=2, learning_rate=0.05, scaling="none")
     scores = progressive(model, rows, rows[:, 0] + rows[:, 1] > 0.2).scores
     assert scores[-1].hex() == "-0x1.bf5b9e7fbcf42p-5"
+
+
+@pytest.mark.parametrize("policy", ["rs", "rs++", "fifo", "fifo++", "infinite"])
+def test_weights_that_shrink_fast_are_those_of_the_reference(policy):
+    params = {"gamma": 0.4, "learning_rate": 0.9, "C": 0.8, "policy": policy}
+    if policy != "infinite":
+        params["buffer_size"] = 6
+    rows, labels = stream(seed=5, rows=130, d=4)
+    oracle, want = oracles.KOIL(**params), []
+    oracle.start(4)
+    for t, (x, y) in enumerate(zip(rows, labels, strict=True), start=1):
+        want.append(oracle.score(x))
+        oracle.learn(x, y, want[-1], 1.0, 1.0, t)
+    model = KOIL(scaling="none", **params)
+    np.testing.assert_allclose(progressive(model, rows, labels).scores, want, rtol=0, atol=1e-12)
+    weights = [one.weight for one in oracle.kept]
+    np.testing.assert_allclose(model.dual_coef_, weights, rtol=0, atol=1e-12)

@@ -179,6 +179,7 @@ class Koil {
         side.scores[s] *= scale_;
       }
     }
+    raw_ *= scale_;
     scale_ = 1;
   }
 

@@ -55,7 +55,7 @@ def command(model: str, top: int, as_json: bool) -> None:
             ("classes", f"{about['classes']} (the last is positive)"),
             ("features", f"{about['features']:,}{weighty}"),
             *memory,
-            *([] if about["support"] is None else [("rows kept", str(about["support"]))]),
+            *(("rows kept", _kept(kernel)) for kernel in about["kernels"]),
             ("learned from", f"{about['rounds']:,} events, {about['updates']:,} steps"),
             *_bought(about["labels"]),
             ("cost ratio", f"{about['rho']:g}"),
@@ -88,7 +88,7 @@ def command(model: str, top: int, as_json: bool) -> None:
 
 def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
     native = model._fitted()
-    support = getattr(model, "n_support_", None)  # of a kernel learner, which has no weights
+    kernels = _kernels(model)  # of a learner that has no weights
     columns, weights = map(np.asarray, native.nonzeros())
     if model._constants():
         columns, weights = columns[columns > 0] - 1, weights[columns > 0]
@@ -101,10 +101,10 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
         "parameters": model.get_params(),
         "classes": model.classes_.tolist(),
         "features": features,
-        "nonzero": len(weights) if support is None else None,
-        "sparsity": 1 - len(weights) / features if features and support is None else None,
+        "nonzero": None if kernels else len(weights),
+        "sparsity": 1 - len(weights) / features if features and not kernels else None,
         "intercept": getattr(model, "intercept_", None),
-        "support": support,
+        "kernels": kernels,
         "rounds": native.rounds,
         "updates": native.updates,
         "labels": _labels(model),
@@ -112,13 +112,27 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
         "members": _members(model),
         "named": bool(names),
         "names_bytes": model.names_bytes_ if names else None,
-        "collisions": _collisions(model, len(weights))
-        if model.hash_bits and support is None
-        else None,
+        "collisions": _collisions(model, len(weights)) if model.hash_bits and not kernels else None,
         "weights": [
             (names[columns[k]] if names else str(columns[k]), float(weights[k])) for k in largest
         ],
     }
+
+
+def _kernels(model: OnlineClassifier) -> list[dict[str, Any]]:
+    """Return the kernels of a model and how many rows are kept for each."""
+    state = model._fitted().state()
+    if "kernel.gamma" in state:
+        one: Any = model
+        return [{"kernel": one.kernel, "gamma": one.gamma_, "n_support": one.n_support_}]
+    if "hedge.rounds" in state:
+        return [dataclasses.asdict(member) for member in getattr(model, "members_", [])]
+    return []
+
+
+def _kept(kernel: dict[str, Any]) -> str:
+    weight = f", weight {kernel['weight']:.3f}" if "weight" in kernel else ""
+    return f"{kernel['n_support']}, {kernel['kernel']} kernel, gamma {kernel['gamma']:g}{weight}"
 
 
 def _labels(model: OnlineClassifier) -> dict[str, Any] | None:

@@ -128,7 +128,13 @@ def _list(folders: Sequence[str], as_json: bool) -> None:
     from ..data import registry
     from ..papers.sets import is_here
 
-    here = {s: is_here(s, folders) for e in experiments() for s in e.sets}
+    here: dict[tuple[str, str], bool] = {}
+    found = []
+    for e in experiments():
+        for part in e.parts:
+            if (part.set, part.rows) not in here:
+                here[part.set, part.rows] = is_here(part.set, folders, part.rows)
+        found.append({part.set: here[part.set, part.rows] for part in e.parts})
     if as_json:
         print_json(
             [
@@ -137,9 +143,9 @@ def _list(folders: Sequence[str], as_json: bool) -> None:
                     "paper": registry.papers()[e.paper],
                     "title": e.title,
                     "kind": e.kind,
-                    "sets": {s: here[s] for s in e.sets},
+                    "sets": own,
                 }
-                for e in experiments()
+                for e, own in zip(experiments(), found, strict=True)
             ]
         )
         return
@@ -147,10 +153,10 @@ def _list(folders: Sequence[str], as_json: bool) -> None:
         (
             e.name,
             e.title,
-            ", ".join(s for s in e.sets if here[s]) or "–",
-            ", ".join(s for s in e.sets if not here[s]) or "–",
+            ", ".join(s for s, is_there in own.items() if is_there) or "–",
+            ", ".join(s for s, is_there in own.items() if not is_there) or "–",
         )
-        for e in experiments()
+        for e, own in zip(experiments(), found, strict=True)
     ]
     print_table(rows, header=("name", "what", "data here", "data absent"))
 

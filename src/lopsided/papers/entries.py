@@ -143,6 +143,8 @@ class Experiment:
         For data sets: the table as the registry calls it.
     extra : mapping
         For data sets: what is printed beside the sizes.
+    wins_ties_losses : mapping
+        Of the paper's own learners against each other one, as printed.
     """
 
     name: str

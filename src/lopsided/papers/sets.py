@@ -121,9 +121,9 @@ def load(
     return stream
 
 
-def is_here(name: str, folders: Sequence[str] = ()) -> bool:
-    """Say whether a data set is on this machine, or can be made."""
-    return registry.lookup(name).generator is not None or _find(name, folders, "all") is not None
+def is_here(name: str, folders: Sequence[str] = (), rows: str = "all") -> bool:
+    """Say whether a data set, or a part of it, is on this machine or can be made."""
+    return registry.lookup(name).generator is not None or _find(name, folders, rows) is not None
 
 
 def how_to_get(name: str, folders: Sequence[str] = ()) -> str:
