@@ -7,12 +7,13 @@
 #include "progressive.hpp"
 #include "table.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// Loops are compiled twice, for AVX2 as well; under sanitizers, which make compilation slow, once.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
 #define LOPSIDED_AVX2 __attribute__((target("avx2"), flatten))
-#define LOPSIDED_HAS_AVX2 __builtin_cpu_supports("avx2")
+#define LOPSIDED_IF_AVX2 if (__builtin_cpu_supports("avx2"))
 #else
 #define LOPSIDED_AVX2
-#define LOPSIDED_HAS_AVX2 false
+#define LOPSIDED_IF_AVX2 if constexpr (false)
 #endif
 
 namespace lopsided {
@@ -117,7 +118,7 @@ class ModelOf final : public Model {
     const auto go = [&] {
       grow(rows.columns());
       const auto with = [&]<class Row>(Row*) {
-        if (LOPSIDED_HAS_AVX2)
+        LOPSIDED_IF_AVX2
           detail::ask_all_avx2<Row>(rows, days, learner_, prepare_, cost_, asker_, out);
         else ask_all<Row>(rows, days, learner_, prepare_, cost_, asker_, out);
       };
@@ -139,7 +140,7 @@ class ModelOf final : public Model {
 
   void score(const Rows& rows, double* out) override {
     const auto with = [&]<class Row>(Row*, Prepare& prepare, Index known) {
-      if (LOPSIDED_HAS_AVX2) detail::score_all_avx2<Row>(rows, learner_, prepare, known, out);
+      LOPSIDED_IF_AVX2 detail::score_all_avx2<Row>(rows, learner_, prepare, known, out);
       else score_all<Row>(rows, learner_, prepare, known, out);
     };
     const auto go = [&]<class Row>(Row* kind) {
@@ -266,7 +267,7 @@ class ModelOf final : public Model {
     grow(rows.columns());
     Asker* asker = asker_.on() ? &asker_ : nullptr;
     const auto go = [&]<class Row>(Row*) {
-      if (LOPSIDED_HAS_AVX2)
+      LOPSIDED_IF_AVX2
         detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
       else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
     };
