@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import lopsided
+from lopsided import papers
 from lopsided.comparison.statistics import paired_t
 
 NAMES = ("sonar", "glass", "heart", "vowel", "australian", "diabetes", "german", "segment")
@@ -31,17 +32,13 @@ BASELINES = (
     *("Perceptron", "OAM-seq", "OPAUC", "NORMA"),
     *("RBP", "Forgetron", "Projectron", "Projectron++"),
 )
-# Table 1 of Hu et al. 2015, in the order RS++, FIFO++ and BASELINES.
-PUBLISHED = {
-    "sonar": (0.955, 0.955, 0.803, 0.843, 0.844, 0.925, 0.913, 0.896, 0.896, 0.896),
-    "glass": (0.887, 0.884, 0.810, 0.827, 0.800, 0.811, 0.811, 0.813, 0.811, 0.781),
-    "heart": (0.908, 0.910, 0.876, 0.912, 0.901, 0.890, 0.865, 0.900, 0.902, 0.905),
-    "vowel": (1.000, 1.000, 0.848, 0.905, 0.885, 0.996, 0.968, 0.987, 0.982, 0.994),
-    "australian": (0.923, 0.922, 0.869, 0.925, 0.923, 0.919, 0.911, 0.912, 0.923, 0.923),
-    "diabetes": (0.826, 0.830, 0.726, 0.827, 0.805, 0.792, 0.828, 0.820, 0.832, 0.833),
-    "german": (0.769, 0.778, 0.748, 0.777, 0.787, 0.766, 0.699, 0.712, 0.769, 0.770),
-    "segment": (0.983, 0.985, 0.875, 0.919, 0.882, 0.910, 0.969, 0.943, 0.979, 0.978),
-}
+
+
+def published(name, learner):
+    """What table 1 of Hu et al. 2015 prints."""
+    parts = {part.set: part for part in papers.find("koil-table-1").parts}
+    row = parts[f"koil/{name}"].printed.get(learner)
+    return None if row is None else row[0].mean
 
 
 def load(name):
@@ -76,8 +73,8 @@ def held_out(name, learner, **options):
 
 def show(name, learner, results):
     values, chosen = results[name][learner]
-    published = dict(zip(KOIL[:2] + BASELINES, PUBLISHED[name], strict=True)).get(learner)
-    beside = "" if published is None else f" ({published:.3f})"
+    theirs = published(name, learner)
+    beside = "" if theirs is None else f" ({theirs:.3f})"
     usual = Counter(json.dumps(c) for c in chosen).most_common(1)[0][0]
     print(
         f"{name:12}{learner:14}{np.mean(values):.3f}±{np.std(values, ddof=1):.3f}{beside}  {usual}",
