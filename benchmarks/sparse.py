@@ -30,7 +30,7 @@ print(1024.0 * next(int(line.split()[1]) for line in open("/proc/self/status") i
 ALL = """
 import numpy as np
 from scipy.sparse import csr_matrix
-y = np.arange(2000) % 2
+y = 2 * (np.arange(2000) % 2) - 1
 for first in range(0, 20_000_000, 200_000):
     features = np.arange(first, first + 200_000, dtype=np.int32)
     rows = np.full(200_000, 0.1), features, np.arange(0, 200_001, 100, dtype=np.int32)
