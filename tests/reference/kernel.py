@@ -15,13 +15,19 @@ from .active import uniforms
 
 SETTLING = 50  # rows from which gamma="median" is taken
 CEILING = 1e6  # of a squared-loss step
+FARTHEST = 708.0  # e^-709 is below the smallest normal number
+
+
+def fading(distance):
+    """e^-distance, 0 where it would no longer be a number of full precision."""
+    return math.exp(-distance) if distance <= FARTHEST else 0.0
 
 
 def kernel(kind, gamma, degree=3, coef0=1.0):
     """The kernel as a function of two rows."""
     return {
-        "gaussian": lambda x, z: math.exp(-gamma * np.sum((x - z) ** 2)),
-        "laplacian": lambda x, z: math.exp(-gamma * np.sum(np.abs(x - z))),
+        "gaussian": lambda x, z: fading(gamma * np.sum((x - z) ** 2)),
+        "laplacian": lambda x, z: fading(gamma * np.sum(np.abs(x - z))),
         "linear": lambda x, z: float(np.dot(x, z)),
         "polynomial": lambda x, z: float((gamma * np.dot(x, z) + coef0) ** degree),
     }[kind]
