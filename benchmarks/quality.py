@@ -63,9 +63,7 @@ def tuned(forms, y, visits):
     for (X, scaling), entry, intercept in product(forms, CATALOG, (False, True)):
         full = entry.preset.get("covariance") == "full"
         linear = entry.home.startswith("linear:") and "sketch" not in str(entry.preset)
-        if not linear or (
-            full and (scaling == "unit" or len(y) * X.shape[1] ** 2 > SECOND_ORDER_LIMIT)
-        ):
+        if not linear or (full and len(y) * X.shape[1] ** 2 > SECOND_ORDER_LIMIT):
             continue
         grid = [
             dict(zip(entry.grid, values, strict=True)) for values in product(*entry.grid.values())

@@ -64,6 +64,21 @@ def test_votes_as_the_oracle_does(form, data, scaling, intercept):
     np.testing.assert_allclose(run.scores, want, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("seed", "stay"), [(0, 0), (3, 1)])
+def test_of_the_full_covariances_only_the_leader_stays(form, seed, stay, monkeypatch):
+    monkeypatch.setattr("lopsided.recommended._TRIAL", 250)
+    X, y = made(6, seed=seed)
+    model = lopsided.Recommended()
+    run = lopsided.progressive(model, FORMS[form](X), y, resume=True)
+    want = expected(X, y, np.ones(len(y)), sparse=form == "sparse", trial=250)
+    np.testing.assert_allclose(run.scores, want, rtol=0, atol=1e-9)
+    assert [m.learner for m in model.members_].count("AROW") == stay
+    again = from_bytes(to_bytes(model))
+    more = [lopsided.progressive(m, FORMS[form](X), y, resume=True).scores for m in (model, again)]
+    assert more[0].tobytes() == more[1].tobytes()
+
+
 def test_counts_the_cost_that_is_given():
     X, y = made(6)
     model = lopsided.Recommended(class_weight={1: 7, -1: 1})
@@ -152,7 +167,7 @@ def test_dicts_are_seen_as_dense_rows_are():
 def test_tells_its_members_and_who_leads():
     X, y = made(6)
     model = lopsided.Recommended().fit(X, y)
-    assert len(model.members_) == 5
+    assert len(model.members_) == 6
     assert model.leader_ in model.members_
     assert model.coef_.shape == (6,)
     costs = [m.missed * (y < 0).sum() / (y > 0).sum() + m.alarmed for m in model.members_]

@@ -1,11 +1,12 @@
-// The learner for those who name none: five learners that differ in step, scaling and memory see one
+// The learner for those who name none: six learners that differ in step, scaling and memory see one
 // stream, and their votes weigh by what their mistakes have cost so far.
 //
 // Members 0 to 2 see standard scores, member 3 raw values, all as rows of unit length. They are
-// diagonal ACOG-II or AROW, side by side: one visit to a feature serves all. Member 4 has a full
-// covariance and the cost in its margin (ACOG-I), as long as there are few features. If there are
-// more from the start, members 2 and 3 take other steps, and 1 and 3 have no constant. A vote is
-// s / sqrt(1 + s^2), its weight (1 + x / 12)^-8, where x is how much more the member's mistakes have
+// diagonal ACOG-II or AROW, side by side: one visit to a feature serves all. As long as there are few
+// features, members 4 and 5 are AROW with a full covariance, over standard scores that are not centred
+// and over raw values; after a trial only the one stays that has cost less than all others, if any. If
+// there are more features from the start, members 2 and 3 take other steps, and 1 and 3 have no
+// constant. A vote is s / sqrt(1 + s^2), its weight (1 + x / 12)^-8, where x is how much more the member's mistakes have
 // cost than those of the cheapest one, in units of the dearer kind of mistake.
 //
 // Standard scores are centred. Of sparse rows only the first features are, and none if there are many
@@ -16,7 +17,7 @@
 #include <cstring>
 #include <utility>
 
-#include "linear/acog.hpp"
+#include "linear/arow.hpp"
 #include "prepare.hpp"
 #include "query.hpp"
 #include "table.hpp"
@@ -25,13 +26,12 @@ namespace lopsided {
 
 class Recommended {
  public:
-  static constexpr std::size_t lanes = 4, members = lanes + 1;
+  static constexpr std::size_t lanes = 4, seats = 2, members = lanes + seats;
   static constexpr Index few = 64;      // features with centre and full covariance
   static constexpr Count early = 32;    // rows that show whether a stream is wide
 
   Recommended() : table_(width) {
     centred_.standard = centred_.centred = uncentred_.standard = true;
-    full_.surrogate.loss = Loss::I;
     weigh();
   }
 
@@ -49,6 +49,12 @@ class Recommended {
       weigh();
     }
     ++rows_;
+    if (left_ == 0 && static_cast<double>(values_met_) >= trial_) {
+      const std::size_t best = leader();
+      left_ = best < lanes ? seats + 1 : best - lanes + 1;
+      weigh();
+    }
+    values_met_ += static_cast<Count>(raw.size);
     return vote(see(raw, features(), true));
   }
 
@@ -85,28 +91,32 @@ class Recommended {
         if (share[k] > after[k]) step[k] *= (1 - t.y * scores_[k]) / (variance[k] + 1);
     }
     if (any) move(step, share, after);
-    if (narrow_) any |= full_.learn(whole(), t, scores_[lanes]);
+    for (std::size_t k = lanes; k < members; ++k)
+      if (votes(k)) any |= full_[k - lanes].learn(whole(k), t, scores_[k]);
     return any;
   }
 
   // The row that was just met, for a label that comes later; and that row once more.
   void keep(Kept& out) const {
-    const auto n = seen_.size;
     out.sparse = seen_.at != nullptr;
-    out.values.assign(standard_.begin(), standard_.begin() + n + 1);
-    out.values.insert(out.values.end(), raw_.begin(), raw_.begin() + n);
-    if (seen_.at) out.indices.assign(seen_.at, seen_.at + n);
+    out.values.clear();
+    for (std::size_t v = 0; v < views(out.sparse); ++v) {
+      const double* row = values_[v].data() + 1;
+      out.values.insert(out.values.end(), row, row + seen_.size);
+    }
+    if (seen_.at) out.indices.assign(seen_.at, seen_.at + seen_.size);
   }
   double recall(const Kept& kept) {
-    const std::size_t n = kept.values.size() / 2;
-    standard_.assign(kept.values.begin(), kept.values.begin() + n + 1);
-    raw_.assign(kept.values.begin() + n + 1, kept.values.end());
-    at_ = kept.indices;
+    const std::size_t n = kept.values.size() / views(kept.sparse);
+    make_room(static_cast<Index>(n));
+    for (std::size_t v = 0; v < views(kept.sparse); ++v)
+      std::copy_n(kept.values.data() + v * n, n, values_[v].data() + 1);
+    std::copy_n(kept.indices.data(), kept.indices.size(), at_.data());
     return vote({kept.sparse ? at_.data() : nullptr, static_cast<Index>(n)});
   }
   bool fits(const Kept& kept) const {
-    const std::size_t n = kept.values.size() / 2, most = table_.size();
-    if (kept.values.size() % 2 == 0 || kept.indices.size() != (kept.sparse ? n : 0)) return false;
+    const std::size_t n = kept.values.size() / views(kept.sparse), most = table_.size();
+    if (kept.values.size() % views(kept.sparse) != 0 || kept.indices.size() != (kept.sparse ? n : 0)) return false;
     return kept.sparse ? std::all_of(kept.indices.begin(), kept.indices.end(),
                                      [=](Index j) { return static_cast<std::size_t>(j) < most; })
                        : n < most;
@@ -120,21 +130,21 @@ class Recommended {
     if (best < lanes)
       for (std::size_t j = 0; j < out.size(); ++j) out[j] = table_[j][best];
     else
-      std::copy_n(full_.mean.data(), full_.mean.size(), out.data() + !constant_);
+      std::copy_n(full_[best - lanes].mean.data(), full_[best - lanes].mean.size(), out.data() + !constant_);
     return out;
   }
 
   void reserve(std::size_t features) {
     centred_.reserve(in_centre(features));
-    if (!dense_) uncentred_.reserve(features);
+    uncentred_.reserve(features);
     table_.reserve(features + 1);
-    full_.state([&](const char*, auto& values) { values.reserve(in_full(features)); });
+    for (auto& one : full_) one.state([&](const char*, auto& values) { values.reserve(in_full(features)); });
   }
   void grow(std::size_t features) {
     centred_.grow(in_centre(features));
-    if (!dense_) uncentred_.grow(features);
+    uncentred_.grow(features);
     table_.grow(features + 1);
-    full_.state([&](const char*, auto& values) { values.grow(in_full(features)); });
+    for (auto& one : full_) one.state([&](const char*, auto& values) { values.grow(in_full(features)); });
   }
   std::size_t bytes() const { return table_.bytes(); }
 
@@ -146,18 +156,19 @@ class Recommended {
       visit(numbered("rate", k).c_str(), rates_[k]);
       visit(numbered("rate.wide", k).c_str(), wide_rates_[k]);
     }
-    visit("rate.full", full_.learning_rate);
+    for (std::size_t k = 0; k < seats; ++k)
+      visit(numbered("regularization", lanes + k).c_str(), full_[k].regularization);
+    visit("trial", trial_);
   }
   void state(auto&& visit) {
     visit("rows", rows_);
     visit("narrow", narrow_);
     visit("wide", wide_);
-    check(narrow_ + wide_ <= 1);
+    visit("values", values_met_);
+    visit("left", left_);
+    check(narrow_ + wide_ <= 1 && left_ <= seats + 1);
     if (scales_) centred_.state(visit);
-    if (scales_ && !dense_)
-      uncentred_.state([&](const char* name, auto& value) {
-        visit((std::string("uncentred.") + name).c_str(), value);
-      });
+    if (scales_ && scores_uncentred()) uncentred_.state(named("uncentred.", visit));
     visit("rho", rho_);
     check(rho_ > 0 && std::isfinite(rho_));
     for (std::size_t k = 0; k < members; ++k) {
@@ -166,7 +177,8 @@ class Recommended {
       check(missed_[k] >= 0 && alarmed_[k] >= 0 && std::isfinite(missed_[k] + alarmed_[k]));
     }
     visit("members", table_);
-    if (narrow_) full_.state(visit);
+    for (std::size_t k = lanes; k < members; ++k)
+      if (votes(k)) full_[k - lanes].state(named(numbered("full", k) + ".", visit));
     weigh();
   }
 
@@ -182,6 +194,9 @@ class Recommended {
   static void store(double* p, Four v) { std::memcpy(p, &v, sizeof v); }
   static void check(bool sound) {
     if (!sound) throw std::invalid_argument("state of the members is not possible");
+  }
+  static auto named(std::string prefix, auto& visit) {
+    return [prefix, &visit](const char* name, auto& value) { visit((prefix + name).c_str(), value); };
   }
   static std::string numbered(const char* name, std::size_t k) {
     return std::string(name) + "." + std::to_string(k);
@@ -211,7 +226,13 @@ class Recommended {
             row.square, row.scale};
   }
 
-  // A row as the members see it, in standard_, raw_ and, unless feature k - 1 stands at k, at_.
+  // Who votes, and whether anybody sees standard scores that are not centred.
+  bool votes(std::size_t k) const { return k < lanes || (narrow_ && (left_ == 0 || left_ == k - lanes + 1)); }
+  bool scores_uncentred() const { return !dense_ || votes(lanes); }
+
+  // A row as the members see it, in values_ and, unless feature k - 1 stands at k, at_.
+  enum View { standard, raw, uncentred, all };
+  static std::size_t views(bool sparse) { return sparse ? uncentred : all; }
   struct Seen {
     const Index* at;
     Index size;
@@ -219,71 +240,87 @@ class Recommended {
   static double inverse_root(double square) { return square > 0 ? 1 / std::sqrt(square) : 1; }
   void make_room(Index size) const {
     at_.resize(static_cast<std::size_t>(size));
-    raw_.resize(static_cast<std::size_t>(size));
-    standard_.resize(static_cast<std::size_t>(size) + 1);
-    standard_[0] = 1;
+    for (auto& row : values_) {
+      row.resize(static_cast<std::size_t>(size) + 1);
+      row[0] = 1;
+    }
   }
-  double* standard() const { return standard_.data() + 1; }
+  double* seen(View view) const { return values_[view].data() + 1; }
 
-  Seen see(const DenseRow& raw, Index known, bool keep) const {
-    const Index n = std::min(raw.size, known);
+  Seen see(const DenseRow& row, Index known, bool keep) const {
+    const Index n = std::min(row.size, known);
     make_room(n);
-    const double length = scales_ ? inverse_root(raw.square) : raw.scale;
-    for (Index j = 0; j < n; ++j) standard()[j] = raw_[j] = length * raw.values[j];
+    const double length = scales_ ? inverse_root(row.square) : row.scale;
+    for (Index j = 0; j < n; ++j) seen(raw)[j] = length * row.values[j];
     if (scales_) {
-      const DenseRow scored = centred_.row(raw, known, keep, scratch_);
-      const double scale = inverse_root(scored.square + centred_.outside());
-      for (Index j = 0; j < n; ++j) standard()[j] = scale * scored.values[j];
+      const auto take = [&](Prepare& prepare, View view) {
+        const DenseRow scored = prepare.row(row, known, keep, scratch_);
+        const double scale = inverse_root(scored.square + prepare.outside());
+        for (Index j = 0; j < n; ++j) seen(view)[j] = scale * scored.values[j];
+      };
+      take(centred_, standard);
+      if (scores_uncentred()) take(uncentred_, uncentred);
+      else std::fill_n(seen(uncentred), n, 0.0);
+    } else {
+      share_raw(n);
     }
     return {nullptr, n};
   }
 
-  Seen see(const SparseRow& raw, Index known, bool keep) const {
-    const double length = scales_ ? inverse_root(raw.square) : raw.scale;
+  Seen see(const SparseRow& row, Index known, bool keep) const {
+    const double length = scales_ ? inverse_root(row.square) : row.scale;
     const Index block = (scales_ ? !wide_ : narrow_ != 0) ? std::min(known, few) : 0;
-    make_room(block + raw.size);
-    std::fill_n(raw_.data(), block, 0.0);
+    make_room(block + row.size);
+    std::fill_n(seen(raw), block, 0.0);
     Index n = block;
-    for (Index k = 0; k < raw.size; ++k) {
-      const Index j = raw.indices[k];
+    for (Index k = 0; k < row.size; ++k) {
+      const Index j = row.indices[k];
       if (j < block) {
-        raw_[j] = length * raw.values[k];
+        seen(raw)[j] = length * row.values[k];
       } else if (j < known) {
         at_[n] = j + 1;
-        raw_[n] = length * raw.values[k];
+        seen(raw)[n] = length * row.values[k];
         __builtin_prefetch(table_[static_cast<std::size_t>(j) + 1], 1);
         ++n;
       }
     }
     for (Index j = 0; j < block; ++j) at_[j] = j + 1;
-    std::copy_n(raw_.data(), n, standard());
-    if (scales_) standardise(raw, block, n, known, keep);
+    if (scales_) standardise(row, block, n, known, keep);
+    else share_raw(n);
     return {n == block ? nullptr : at_.data(), n};
   }
+  // Without scalings of their own all members see the same.
+  void share_raw(Index n) const {
+    for (const View view : {standard, uncentred}) std::copy_n(seen(raw), n, seen(view));
+  }
   // The scores of a sparse row: centred in the block, and behind it those that are present.
-  void standardise(const SparseRow& raw, Index block, Index n, Index known, bool keep) const {
-    const SparseRow scored = uncentred_.row(raw, known, keep, scratch_);
+  void standardise(const SparseRow& row, Index block, Index n, Index known, bool keep) const {
+    const SparseRow scored = uncentred_.row(row, known, keep, scratch_);
     double square = uncentred_.outside();
+    const double length = inverse_root(scored.square + square);
+    std::fill_n(seen(uncentred), block, 0.0);
     Index at = block;
     for (Index k = 0; k < scored.size; ++k)
       if (scored.indices[k] >= block) {
         square += scored.values[k] * scored.values[k];
-        standard()[at++] = scored.values[k];
+        seen(standard)[at++] = scored.values[k];
+      } else {
+        seen(uncentred)[scored.indices[k]] = length * scored.values[k];
       }
     if (block > 0) {
       block_.assign(static_cast<std::size_t>(block), 0.0);
-      for (Index k = 0; k < raw.size; ++k)
-        if (raw.indices[k] < block) block_[raw.indices[k]] = raw.scale * raw.values[k];
+      for (Index k = 0; k < row.size; ++k)
+        if (row.indices[k] < block) block_[row.indices[k]] = row.scale * row.values[k];
       const DenseRow centred = centred_.row({block_.data(), block, 0}, block, keep, scratch_);
       square += centred.square;
-      std::copy_n(centred.values, block, standard());
+      std::copy_n(centred.values, block, seen(standard));
     }
     const double scale = inverse_root(square);
-    for (Index k = 0; k < n; ++k) standard()[k] *= scale;
+    for (Index k = 0; k < n; ++k) seen(standard)[k] *= scale;
   }
-  // With the constant, for the member with the full covariance.
-  DenseRow whole() const {
-    return {standard() - constant_, std::min(seen_.size, few) + constant_, 0};
+  // With the constant, for a member with a full covariance.
+  DenseRow whole(std::size_t k) const {
+    return {seen(k == lanes ? uncentred : raw) - constant_, std::min(seen_.size, few) + constant_, 0};
   }
 
   double vote(Seen row) const {
@@ -298,10 +335,11 @@ class Recommended {
     }
     if (k < row.size) a += part(k);
     store(scores_.data(), a + b + load(rows) * constants());
-    scores_[lanes] = narrow_ ? full_.score(whole()) : 0;
     double sum = 0;
-    for (std::size_t m = 0; m < lanes + narrow_; ++m)
+    for (std::size_t m = 0; m < members; ++m) {
+      if (m >= lanes) scores_[m] = votes(m) ? full_[m - lanes].score(whole(m)) : 0;
       sum += weights_[m] * (scores_[m] / std::sqrt(1 + scores_[m] * scores_[m]));
+    }
     return sum;
   }
 
@@ -328,8 +366,8 @@ class Recommended {
     return width * static_cast<std::size_t>(seen_.at ? seen_.at[k] : k + 1);
   }
   Four values(Index k) const {
-    const double z = standard()[k];
-    return Four{z, z, z, raw_[k]};
+    const double z = seen(standard)[k];
+    return Four{z, z, z, seen(raw)[k]};
   }
   Four constants() const {
     if (!constant_) return Four{};
@@ -342,8 +380,8 @@ class Recommended {
     auto& account = positive ? missed_ : alarmed_;
     bool changed = positive;
     if (positive) rho_ = t.cost;
-    for (std::size_t k = 0; k < lanes + narrow_; ++k)
-      if ((scores_[k] >= 0) != positive) {
+    for (std::size_t k = 0; k < members; ++k)
+      if (votes(k) && (scores_[k] >= 0) != positive) {
         account[k] += t.weight;
         changed = true;
       }
@@ -352,16 +390,16 @@ class Recommended {
   double price(std::size_t k) const { return (rho_ * missed_[k] + alarmed_[k]) / std::max(rho_, 1.0); }
   std::size_t leader() const {
     std::size_t best = 0;
-    for (std::size_t k = 1; k < lanes + narrow_; ++k)
-      if (price(k) < price(best)) best = k;
+    for (std::size_t k = 1; k < members; ++k)
+      if (votes(k) && price(k) < price(best)) best = k;
     return best;
   }
   void weigh() {
     const double least = price(leader());
     double sum = 0;
-    for (std::size_t k = 0; k < lanes + narrow_; ++k) {
+    for (std::size_t k = 0; k < members; ++k) {
       const double x = 1 + (price(k) - least) / 12, x2 = x * x, x4 = x2 * x2;
-      weights_[k] = 1 / (x4 * x4);
+      weights_[k] = votes(k) ? 1 / (x4 * x4) : 0;
       sum += weights_[k];
     }
     for (double& w : weights_) w /= sum;
@@ -372,9 +410,12 @@ class Recommended {
   Count rows_ = 0;
   Count narrow_ = 1;  // 1 until a row of more than a few features
   Count wide_ = 0;    // 1 if that row was among the first
+  double trial_ = 1 << 17;  // values met, until
+  Count values_met_ = 0;
+  Count left_ = 0;  // one of the full members, by number from 1, is left; more: none
   mutable Prepare centred_, uncentred_;
   Table table_;  // for the constant and each feature: the members' weights, then their precisions - 1
-  Acog<FullCovariance> full_;
+  std::array<Arow<FullCovariance>, seats> full_;
   std::array<double, members> missed_{}, alarmed_{};
   double rho_ = 1;
   std::array<double, members> weights_ = {};
@@ -382,7 +423,8 @@ class Recommended {
   mutable std::array<double, members> scores_{};
   mutable Seen seen_{};
   mutable Scratch scratch_, found_;
-  mutable std::vector<double> block_, standard_, raw_;
+  mutable std::array<std::vector<double>, all> values_;  // each behind a 1
+  mutable std::vector<double> block_;
   mutable std::vector<Index> at_;
 };
 

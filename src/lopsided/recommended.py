@@ -17,8 +17,8 @@ class Member:
     ----------
     learner : str
         Its name in the catalog.
-    learning_rate : float, optional
-        Its rate, if it has one.
+    learning_rate, regularization : float, optional
+        Its rate if it is ACOG, its regularization if it is AROW.
     scaling : str
         What it sees.
     intercept : bool
@@ -29,6 +29,7 @@ class Member:
 
     learner: str
     learning_rate: float | None
+    regularization: float | None
     scaling: str
     intercept: bool
     missed: float = 0.0
@@ -38,28 +39,32 @@ class Member:
 # In the order of the core, and what they are with more than 64 features from the start. Chosen on
 # the real data sets of benchmarks/quality.py.
 _MEMBERS = (
-    Member("AROW-diag", None, "standard+unit", True),
-    Member("ACOG-II-diag", 0.1, "standard+unit", True),
-    Member("ACOG-II-diag", 1.0, "standard+unit", True),
-    Member("ACOG-II-diag", 0.01, "unit", True),
-    Member("ACOG-I", 10.0, "standard+unit", True),
+    Member("AROW-diag", None, 1.0, "standard+unit", True),
+    Member("ACOG-II-diag", 0.1, None, "standard+unit", True),
+    Member("ACOG-II-diag", 1.0, None, "standard+unit", True),
+    Member("ACOG-II-diag", 0.01, None, "unit", True),
+    Member("AROW", None, 0.3, "standard+unit, not centred", True),
+    Member("AROW", None, 0.1, "unit", True),
 )
 _WIDE_MEMBERS = (
-    Member("AROW-diag", None, "standard+unit", True),
-    Member("ACOG-II-diag", 0.1, "standard+unit", False),
-    Member("ACOG-II-diag", 10.0, "standard+unit", True),
-    Member("AROW-diag", None, "unit", False),
+    Member("AROW-diag", None, 1.0, "standard+unit", True),
+    Member("ACOG-II-diag", 0.1, None, "standard+unit", False),
+    Member("ACOG-II-diag", 10.0, None, "standard+unit", True),
+    Member("AROW-diag", None, 1.0, "unit", False),
 )
+_LANES = len(_WIDE_MEMBERS)
+_TRIAL = 1 << 17  # values after which of those with a full covariance only the leader stays
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 class Recommended(CostSensitiveClassifier):
     """Good with no parameter given: several learners at once, voting by what they have cost so far.
 
-    The members are AROW and ACOG at several rates. One sees raw values and the others standard
-    scores, always as rows of unit length; one has a full covariance as long as there are at most 64
-    features. The more a member's mistakes have cost under the class weights, the less its vote
-    weighs. Scores are between -1 and 1; `coef_` and `intercept_` are those of the leading member.
+    The members are AROW and ACOG at several rates, over raw values or standard scores, always as
+    rows of unit length. As long as there are at most 64 features two have a full covariance; after
+    131,072 values of features only if one of them leads. The more a member's mistakes have cost under the class
+    weights, the less its vote weighs. Scores are between -1 and 1; `coef_` and `intercept_` are
+    those of the leading member.
     Up to 64 features, sparse rows and dicts are centred as dense ones are.
 
     Parameters
@@ -92,16 +97,17 @@ class Recommended(CostSensitiveClassifier):
         """The members with their mistakes so far."""
         state = self._attribute("members_").state()
         own = self._made_with["options"]["scales"]
-        members = _WIDE_MEMBERS if state["wide"] else _MEMBERS[: 5 if state["narrow"] else 4]
+        full = [k for k in range(_LANES, len(_MEMBERS)) if state["left"] in (0, k - _LANES + 1)]
+        members = _WIDE_MEMBERS if state["wide"] else _MEMBERS
         return [
             dataclasses.replace(
-                member,
-                scaling=member.scaling if own else self.scaling,
-                intercept=member.intercept and bool(self.intercept),
+                members[k],
+                scaling=members[k].scaling if own else self.scaling,
+                intercept=members[k].intercept and bool(self.intercept),
                 missed=state[f"missed.{k}"],
                 alarmed=state[f"alarmed.{k}"],
             )
-            for k, member in enumerate(members)
+            for k in (*range(_LANES), *(full if state["narrow"] else ()))
         ]
 
     @property
@@ -119,15 +125,18 @@ class Recommended(CostSensitiveClassifier):
         return {**super()._scaling(form), "scales": False, "dense": form == "dense"}
 
     def _own_options(self) -> dict[str, Any]:
-        members = zip(_MEMBERS, _WIDE_MEMBERS, strict=False)
-        rates = {
-            name: member.learning_rate or 0.0
-            for k, (narrow, wide) in enumerate(members)
-            for name, member in ((f"rate.{k}", narrow), (f"rate.wide.{k}", wide))
-        }
+        lanes = zip(_MEMBERS, _WIDE_MEMBERS, strict=False)
         return {
-            **rates,
-            "rate.full": _MEMBERS[-1].learning_rate,
+            **{
+                name: member.learning_rate or 0.0
+                for k, (narrow, wide) in enumerate(lanes)
+                for name, member in ((f"rate.{k}", narrow), (f"rate.wide.{k}", wide))
+            },
+            **{
+                f"regularization.{k}": member.regularization
+                for k, member in enumerate(_MEMBERS[_LANES:], _LANES)
+            },
+            "trial": float(_TRIAL),
             "constant": bool(self.intercept),
             "intercept": False,
         }
