@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "ahead.hpp"
 #include "cost.hpp"
 #include "prepare.hpp"
 #include "query.hpp"
@@ -140,8 +141,12 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
                  Count& round, Asker* asker) {
   Scratch read, prepared;
   Coming coming;
+  const Ahead ahead(learner, prepare.offset());
   for (Count i = 0; i < pass.size; ++i) {
     const Count at = pass.at(i);
+    if (pass.order && i + 2 < pass.size) rows.fetch(pass.at(i + 2));
+    if constexpr (std::same_as<Row, SparseRow>)
+      if (i + 1 < pass.size) ahead.row(rows, pass.at(i + 1));
     const double weight = pass.weight(at);
     const Row raw = rows.row<Row>(at, read);
     if (weight == 0) {

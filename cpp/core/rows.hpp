@@ -55,6 +55,28 @@ class Rows {
     else return sparse_ ? scattered(i, scratch) : dense_row(i, scratch);
   }
 
+  // The features of a sparse row, unchecked; none where that would take work.
+  std::pair<const Index*, const Index*> peek(Count i) const {
+    if (!plain_) return {};
+    const auto [first, last] = span(i);
+    const auto* indices = static_cast<const Index*>(csr_.indices);
+    return {indices + first, indices + last};
+  }
+  // A hint that the row comes soon.
+  void fetch(Count i) const {
+    const auto line = [](const void* base, std::ptrdiff_t byte) {
+      __builtin_prefetch(static_cast<const char*>(base) + byte);
+      __builtin_prefetch(static_cast<const char*>(base) + byte + 64);
+    };
+    if (plain_) {
+      const auto first = static_cast<std::ptrdiff_t>(span(i).first);
+      line(csr_.indices, first * std::ptrdiff_t{sizeof(Index)});
+      line(csr_.values, first * std::ptrdiff_t{sizeof(double)});
+    } else if (!sparse_) {
+      line(dense_.data, static_cast<std::ptrdiff_t>(i) * dense_.row_stride * (dense_.single ? 4 : 8));
+    }
+  }
+
  private:
   std::pair<Count, Count> span(Count i) const {
     const auto pair = [&](const auto* starts) {

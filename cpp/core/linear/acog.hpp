@@ -30,6 +30,7 @@ struct Acog {
   }
 
   Vector coefficients() const { return mean; }
+  void places(auto visit) const { visit(mean); }
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
     visit("regularization", regularization);

@@ -27,6 +27,7 @@ struct Arow {
   }
 
   Vector coefficients() const { return mean; }
+  void places(auto visit) const { visit(mean); }
   void options(auto&& visit) {
     visit("regularization", regularization);
     visit("weight_state", weight_state);

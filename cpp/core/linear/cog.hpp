@@ -26,6 +26,7 @@ struct Cog {
   }
 
   Vector coefficients() const { return weights; }
+  void places(auto visit) const { visit(weights); }
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
     visit("schedule", schedule, {"constant", "sqrt"});

@@ -33,6 +33,7 @@ struct PassiveAggressive {
   }
 
   Vector coefficients() const { return weights; }
+  void places(auto visit) const { visit(weights); }
   void options(auto&& visit) {
     visit("variant", variant, {"PA", "PA-I", "PA-II"});
     visit("loss", loss, {"I", "II"});
@@ -64,6 +65,7 @@ struct CostSensitivePassiveAggressive {
   }
 
   Vector coefficients() const { return weights; }
+  void places(auto visit) const { visit(weights); }
   void options(auto&& visit) {
     visit("variant", variant, {"hinge", "strict", "max-loss"});
     visit("C", C);

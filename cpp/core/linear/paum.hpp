@@ -32,6 +32,7 @@ struct Paum {
   }
 
   Vector coefficients() const { return weights; }
+  void places(auto visit) const { visit(weights); }
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
     visit("margin_pos", margin_pos);

@@ -17,6 +17,7 @@ struct Perceptron {
   }
 
   Vector coefficients() const { return weights; }
+  void places(auto visit) const { visit(weights); }
   void options(auto&&) {}
   void state(auto&& visit) { visit("weights", weights); }
 };

@@ -29,6 +29,11 @@ struct Sacog {
   }
 
   Vector coefficients() const { return sketch.coefficients(); }
+  void places(auto visit) const
+    requires requires { sketch.places(visit); }
+  {
+    sketch.places(visit);
+  }
   std::size_t columns() const { return sketch.columns(); }
   void start() { sketch.start(); }
   void options(auto&& visit) {

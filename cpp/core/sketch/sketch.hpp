@@ -33,6 +33,11 @@ class Sketch {
 
   Vector coefficients() const { return form_.coefficients(); }
   std::size_t columns() const { return form_.columns(); }
+  void places(auto visit) const
+    requires requires(const Form& form) { form.places(visit); }
+  {
+    form_.places(visit);
+  }
   void start() { form_.start(); }
   void options(auto&& visit) {
     visit("sketch_every", every_);

@@ -65,6 +65,7 @@ class SparseSketch {
     return mean;
   }
   std::size_t columns() const { return oja_.given(); }
+  void places(auto visit) const { visit(table_); }
   void start() {
     for (std::size_t j = 0; j < columns(); ++j) met_.push_back(static_cast<Index>(j));
     for (std::size_t i = 0; i < oja_.size(); ++i)

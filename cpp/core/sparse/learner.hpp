@@ -109,6 +109,7 @@ struct SparseLearner {
   void reserve(std::size_t size) { table.reserve(size); }
   void grow(std::size_t size) { table.grow(size); }
   std::size_t bytes() const { return table.bytes(); }
+  void places(auto visit) const { visit(table); }
 
  private:
   using Order = std::conditional_t<Rule::dual, Ranks, Survivors>;

@@ -1,0 +1,43 @@
+// Brings what the next row needs into the cache while this one is learned: the row itself where rows come in
+// an order of their own, and a learner's numbers of its features where they do not fit into the cache.
+// A learner says in `places` where they are.
+#pragma once
+
+#include "rows.hpp"
+#include "table.hpp"
+
+namespace lopsided {
+
+class Ahead {
+ public:
+  template <class Learner>
+  Ahead(const Learner& learner, Index offset) : offset_(static_cast<std::uint32_t>(offset)) {
+    if constexpr (requires { learner.places([](const auto&) {}); })
+      learner.places([&](const auto& values) {
+        if (values.bytes() < cache) return;
+        first_ = reinterpret_cast<std::uintptr_t>(values.data());
+        stride_ = width_of(values) * sizeof(double);
+      });
+  }
+
+  // The features of a row, which nobody has checked yet.
+  void row(const Rows& rows, Count i) const {
+    if (first_ == 0) return;
+    const auto [first, last] = rows.peek(i);
+    for (const Index* at = first; at < last; ++at) {
+      const std::uintptr_t place = first_ + (static_cast<std::uint32_t>(*at) + offset_) * stride_;
+      __builtin_prefetch(reinterpret_cast<const void*>(place));
+    }
+  }
+
+ private:
+  static std::size_t width_of(const Vector&) { return 1; }
+  static std::size_t width_of(const Table& table) { return table.width(); }
+  static constexpr std::size_t cache = std::size_t{1} << 20;
+
+  std::uint32_t offset_;
+  std::uintptr_t first_ = 0;
+  std::size_t stride_ = 0;
+};
+
+}  // namespace lopsided
