@@ -17,6 +17,7 @@ from lopsided.papers import contradictions, experiments, find, reproduce
 from lopsided.papers.entries import Printed
 from lopsided.papers.page import page
 from lopsided.papers.results import faster, off_by, word_for
+from lopsided.papers.tables import verdicts
 from lopsided.papers.text import summary
 from lopsided.papers.trials import drawn_folds, grid_of, with_zeros
 from reference.published import german as real_german
@@ -299,6 +300,57 @@ def test_figures_have_a_line_a_learner(folder, name, lines, points):
         assert {len(line.x) for line in result.lines} == {points}
     else:
         assert result.lines[0].x[-1] == ROWS
+
+
+@pytest.fixture
+def ranked(folder):
+    """The same rows as a set of the paper on rankings."""
+    (folder / "koil").mkdir()
+    (folder / "koil" / "german.libsvm").write_text((folder / "german.libsvm").read_text())
+    return folder
+
+
+def test_the_course_of_the_auc_is_that_of_the_events_so_far(ranked):
+    result = reproduce("koil-figure-1", data=ranked, only=["koil/german"], quick=True)[0]
+    policies = ["KOIL-RS", "KOIL-FIFO", "KOIL-RS++", "KOIL-FIFO++", "KOIL-inf"]
+    assert [line.name for line in result.lines] == policies
+    assert result.lines[0].x[-1] == ROWS * 4 // 5
+
+
+def test_wins_ties_and_losses_are_counted_over_the_sets(ranked):
+    one, counted = reproduce("koil-table-1", data=ranked, only=["koil/german"], quick=True)
+    others = find("koil-table-1").wins_ties_losses
+    assert list(one.verdicts) == list(others) == [cell.learner for cell in counted.cells]
+    for cell in counted.cells:
+        wins, ties, losses = map(int, cell.text().split("/"))
+        assert wins + ties + losses == 1
+        assert {"win": wins, "tie": ties, "loss": losses}[one.verdicts[cell.learner]] == 1
+        assert cell.word == "1 of 14 sets"
+
+
+@pytest.mark.parametrize(
+    ("koil", "other", "verdict"),
+    [
+        ([[0.9, 0.91, 0.92], [0.9, 0.92, 0.91]], [0.7, 0.72, 0.71], "win"),
+        ([[0.9, 0.91, 0.92], [0.7, 0.72, 0.71]], [0.7, 0.72, 0.71], "tie"),
+        ([[0.5, 0.52, 0.51], [0.5, 0.51, 0.52]], [0.7, 0.72, 0.71], "loss"),
+        ([[0.9, 0.5, 0.7], [0.9, 0.5, 0.6]], [0.7, 0.72, 0.71], "tie"),
+    ],
+)
+def test_a_win_is_one_of_both_learners(koil, other, verdict):
+    class Known:
+        experiment = find("koil-table-1")
+        part = experiment.parts[0]
+        learners = dict.fromkeys(part.learners)
+
+        def papers(self, name):
+            return name
+
+        def values(self, name, _metric):
+            own = ["KOIL-RS++", "KOIL-FIFO++"]
+            return np.array(koil[own.index(name)] if name in own else other)
+
+    assert set(verdicts(Known()).values()) == {verdict}
 
 
 def test_a_figure_against_a_parameter_is_the_table_at_that_point(folder):

@@ -62,9 +62,9 @@ class Recommended(CostSensitiveClassifier):
 
     The members are AROW and ACOG at several rates, over raw values or standard scores, always as
     rows of unit length. As long as there are at most 64 features two have a full covariance; after
-    131,072 values of features only if one of them leads. The more a member's mistakes have cost under the class
-    weights, the less its vote weighs. Scores are between -1 and 1; `coef_` and `intercept_` are
-    those of the leading member.
+    131,072 values of features only if one of them leads. The more a member's mistakes have cost
+    under the class weights, the less its vote weighs. Scores are between -1 and 1; `coef_` and
+    `intercept_` are those of the leading member.
     Up to 64 features, sparse rows and dicts are centred as dense ones are.
 
     Parameters

@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from .. import catalog
 from ..comparison import compare
 from ..comparison.runs import Run
+from ..comparison.splits import folded
 from ..comparison.summary import mean_curve, std
+from ..evaluation import progressive
 from ..sweeps import sparsity_sweep, tuned
 from . import sets
 from .entries import Experiment, Part
 from .results import Line, Result
-from .trials import OF_SETTINGS, Trial
+from .trials import OF_SETTINGS, Setting, Trial, Trials, model_of
 
+_POINTS = 50
 _FIELDS = {"error": "error", "seconds": "seconds", "sum": "balanced"}
 
 
@@ -74,6 +77,28 @@ def _against(trial: Trial, name: str) -> Iterator[Line]:
             best.append(max(tried, key=quality))
         label = ", ".join([name, *(f"{k}={v:g}" for k, v in fixed.items())])
         yield _line(label, e.values, best)
+
+
+def ranked(
+    result: Result, e: Experiment, part: Part, stream: sets.Stream, trials: Trials
+) -> Result:
+    """Return a result with the AUC of the events so far, over the training parts of the folds."""
+    folds, note = trials.folds_of(stream)
+    splits = folded(folds, stream.y, seed=0, inner=0).all
+    parts = [split.train for split in splits if split.train is not None]
+    size = min(map(len, parts))
+    lines = []
+    for name in part.learners:
+        model = model_of(e, part, name, stream, Setting())
+        runs = []
+        for order in parts:
+            progress = progressive(model, stream.X, stream.y, order=order[:size], points=_POINTS)
+            runs.append(progress.auc_curve)
+            trials.finished()
+        x = tuple(point.events for point in progress.curve)
+        lines.append(_line(name, x, list(zip(*runs, strict=True))))
+    notes = f"training parts of {len(parts)} folds; {note}"
+    return dataclasses.replace(result, lines=tuple(lines), runs=notes)
 
 
 def swept(

@@ -28,6 +28,8 @@ class Cell:
         Row and column.
     published : str
         As printed.
+    ours : str
+        Ours where it is not a number.
     mean, std : float
         Ours with the paper's choice of parameters, in the printed unit; NaN where there is none.
         Of times the shortest.
@@ -51,6 +53,7 @@ class Cell:
     learner: str
     figure: str
     published: str
+    ours: str = ""
     mean: float = math.nan
     std: float = math.nan
     off: float = math.nan
@@ -64,6 +67,8 @@ class Cell:
 
     def text(self, what: str = "") -> str:
         """Return ours, or with "honest" or "nearest" the other one, as it would be printed."""
+        if self.ours and not what:
+            return self.ours
         mean = getattr(self, f"{what}_mean" if what else "mean")
         std = getattr(self, f"{what}_std" if what else "std", math.nan)
         if math.isnan(mean):
@@ -105,6 +110,9 @@ class Result:
         figures are nearest to the printed ones.
     cells : tuple of Cell
         Of a table.
+    verdicts : mapping
+        Where the paper counts wins, ties and losses of its own learners: what it is against each
+        other learner.
     against : str
         What a figure is drawn against.
     lines : tuple of Line
@@ -127,6 +135,7 @@ class Result:
     honest: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     nearest: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     cells: tuple[Cell, ...] = ()
+    verdicts: Mapping[str, str] = dataclasses.field(default_factory=dict)
     against: str = ""
     lines: tuple[Line, ...] = ()
     seconds: float = 0.0

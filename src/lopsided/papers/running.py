@@ -81,11 +81,15 @@ def reproduce(
             continue
         result = _run(result, e, part, kept[1], trials)
         found.append(dataclasses.replace(result, seconds=time.perf_counter() - start))
+    if e.wins_ties_losses:
+        found.append(tables.tallied(e, found))
     return found
 
 
 def _start(e: Experiment, part: Part) -> Result:
     choice = "" if e.kind == "sets" else _CHOICE[e.choice]
+    if e.others == "default":
+        choice = "parameters as they come, but for what is drawn"
     if part.stated and e.against not in (ALPHA, PRICE, LABELS, "learning_rate"):
         choice = "parameters of the grid to which the printed digits belong"
     return Result(
@@ -103,6 +107,8 @@ def _size(e: Experiment, part: Part, trials: Trials) -> int:
     """Return how many runs a part has."""
     if e.kind == "sets" or e.against == "sparsity":
         return 0
+    if e.against == "events" and part.metric == "auc":
+        return len(part.learners) * trials.runs_of(e)
     return points_of(e, part) * trials.runs_of(e) * len(list(settings(e)))
 
 
@@ -132,6 +138,8 @@ def _run(result: Result, e: Experiment, part: Part, stream: sets.Stream, trials:
         result = dataclasses.replace(result, cells=tuple(cells))
     elif e.against == "sparsity":
         result = figures.swept(result, e, part, stream, quick=trials.quick, jobs=trials.jobs)
+    elif e.against == "events" and part.metric == "auc":
+        result = figures.ranked(result, e, part, stream, trials)
     else:
         done = [(s.x, trials.run(e, part, stream, s)) for s in settings(e)]
         result = dataclasses.replace(result, runs=done[0][1].words)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..comparison.runs import Run
+from ..comparison.statistics import paired_t
 from ..comparison.summary import std
 from ..data import registry
 from . import sets
@@ -52,7 +53,61 @@ def filled(result: Result, trial: Trial) -> Result:
             for cell in cells
         ]
     return dataclasses.replace(
-        result, cells=tuple(cells), parameters=chosen, honest=honest, nearest=near
+        result,
+        cells=tuple(cells),
+        parameters=chosen,
+        honest=honest,
+        nearest=near,
+        verdicts=verdicts(trial),
+    )
+
+
+def verdicts(trial: Trial) -> dict[str, str]:
+    """Return how the paper's own learners fare against each other one that it counts wins over.
+
+    A win if all of them are better by a paired t-test at 95 %, a loss if all are worse.
+    """
+    others = trial.experiment.wins_ties_losses
+    values = {name: trial.values(trial.papers(name), trial.part.metric) for name in trial.learners}
+    own = [values[name] for name in trial.learners if name not in others]
+    found = {}
+    for name in others:
+        signs = {
+            np.sign(mine.mean() - values[name].mean()) * (paired_t(mine, values[name]) < 0.05)
+            for mine in own
+        }
+        found[name] = (
+            {1.0: "win", -1.0: "loss"}.get(signs.pop(), "tie") if len(signs) == 1 else "tie"
+        )
+    return found
+
+
+def tallied(e: Experiment, results: Sequence[Result]) -> Result:
+    """Return the wins, ties and losses over all sets that were there."""
+    there = [result.verdicts for result in results if result.verdicts and not result.other_data]
+    cells = []
+    for name, printed in e.wins_ties_losses.items():
+        counts = Counter(verdict[name] for verdict in there)
+        ours = "/".join(str(counts[word]) for word in ("win", "tie", "loss"))
+        word = DIFFERENT if len(there) == len(e.sets) else f"{len(there)} of {len(e.sets)} sets"
+        cells.append(
+            Cell(
+                learner=name,
+                figure="win/tie/loss",
+                published=printed,
+                ours=ours if there else "",
+                word=(SAME if ours == printed else word) if there else NO_DATA,
+            )
+        )
+    return Result(
+        experiment=e.name,
+        paper=e.paper,
+        title=e.title,
+        set="all sets",
+        metric=e.parts[0].metric,
+        data="all sets" if there else "",
+        cells=tuple(cells),
+        notes=("both of the paper's own learners better or worse by paired t-tests at 95 %",),
     )
 
 

@@ -232,10 +232,21 @@ class Trials:
             how = {"search": "coarse"}
         if e.folds != "published":
             return {"folds": int(e.folds), **how}, "folds drawn here"
-        found, note = sets.folds(stream.name, self.folders, size), "published folds"
+        found, note = self.folds_of(stream)
+        return {"folds": found, **how}, note
+
+    def folds_of(self, stream: sets.Stream) -> tuple[NDArray[np.int64], str]:
+        """Return the folds of a set, a column a repeat, and where they are from."""
+        found, note = sets.folds(stream.name, self.folders, len(stream.y)), "published folds"
         if found is None:
             found, note = drawn_folds(stream.y), "folds drawn here: published ones are not there"
-        return {"folds": found[:, :1] if self.quick else found, **how}, note
+        return found[:, :1] if self.quick else found, note
+
+    def finished(self) -> None:
+        """Count a run."""
+        self.done += 1
+        if self.progress is not None:
+            self.progress(self.done, max(self.total, self.done))
 
     def _journal(self, e: Experiment, part: Part, setting: Setting) -> Path | None:
         if self.resume is None:
