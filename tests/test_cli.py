@@ -63,3 +63,11 @@ def test_command(case, tmp_path):
 
 def test_the_command_is_installed():
     assert shutil.which("lopsided", path=str(Path(sys.executable).parent))
+
+
+def test_the_package_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "lopsided", "learners", "PAA-1"], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == "lopsided: there is no learner 'PAA-1': did you mean 'PAA'?\n"

@@ -94,7 +94,7 @@ def entry() -> None:
 def _run() -> int:
     debug = "--debug" in sys.argv[1:] or bool(os.environ.get("LOPSIDED_DEBUG"))
     try:
-        code: Any = main.main(standalone_mode=False)
+        code: Any = main.main(prog_name="lopsided", standalone_mode=False)
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.exceptions.Abort:

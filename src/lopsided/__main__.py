@@ -1,0 +1,6 @@
+"""`python -m lopsided`."""
+
+from .cli import entry
+
+if __name__ == "__main__":
+    entry()
