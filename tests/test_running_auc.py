@@ -81,6 +81,21 @@ def test_one_by_one_or_many_at_once_gives_the_same_bits():
         assert one.error == many.error
 
 
+@pytest.mark.parametrize("limit", [None, 3000, 30_000])
+@pytest.mark.parametrize("ties", [True, False])
+def test_whether_somebody_looks_changes_no_bit(limit, ties):
+    y, found, weights = made(8, 60_000, ties)
+    watched, unwatched = RunningAUC(limit=limit), RunningAUC(limit=limit)
+    for k in range(0, len(y), 77):
+        part = slice(k, k + 77)
+        watched.add_many(y[part], found[part], sample_weight=weights[part])
+        assert 0 <= watched.error < 0.01
+    unwatched.add_many(y, found, sample_weight=weights)
+    assert unwatched.value == watched.value
+    assert unwatched.error == watched.error
+    assert unwatched.__getstate__() == watched.__getstate__()
+
+
 @pytest.mark.parametrize("limit", [4, 50, 1000])
 @pytest.mark.parametrize("window", [None, 1500])
 def test_limit_holds_and_the_error_is_within_what_is_said(limit, window):

@@ -15,7 +15,7 @@ void add_many(RunningAuc& auc, Line<bool> positive, Line<double> scores, Line<do
     auc.add(positive.data()[i], scores.data()[i], weights.data()[i]);
 }
 
-nb::tuple state(const RunningAuc& auc) {
+nb::tuple state(RunningAuc& auc) {
   std::vector<std::uint64_t> keys;
   std::vector<double> levels, events;
   for (const auto& level : auc.levels()) {
