@@ -6,6 +6,7 @@ As in `test_oracles`: a stream counts only if no decision of the oracle hangs on
 from __future__ import annotations
 
 import hashlib
+import math
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,7 @@ import lopsided
 from reference import AUC_ORACLES, KERNEL_ORACLES, run
 from reference.auc import pairwise_auc
 from reference.first_order import Linear
-from reference.kernel import MedianGamma, remembered
+from reference.kernel import MedianGamma, SeveralKernels, remembered
 from streams import csr, stream
 from test_oracles import NOISE, PROFILE, QUIRKS, TOLERANCE, orders, rates, switches, weights
 from test_oracles import shaky as shaky_linear
@@ -245,6 +246,27 @@ def test_library_equals_its_oracle_over_a_long_stream(case):
     assert progress.updates == want.updates
     for attribute, value in shown(want).items():
         np.testing.assert_allclose(dense(getattr(model, attribute)), value, **TOLERANCE)
+
+
+@pytest.mark.parametrize("policy", ["rs++", "fifo"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_several_kernels_vote_as_their_oracle_does(policy, weighted):
+    X, y = stream(6, 400, 5)
+    weights = np.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
+    kernels = [{"gamma": 0.02}, {"kernel": "laplacian", "gamma": 1.0}, {"kernel": "linear"}]
+    options = {"policy": policy, "buffer_size": 15, "C": 10.0}
+    oracle = SeveralKernels(kernels, **options)
+    want = run(oracle, X, y, scaling="standard", weights=weights)
+    model = lopsided.KOIL(kernels=kernels, scaling="standard", **options)
+    progress = lopsided.progressive(model, X, y, sample_weight=weights)
+    np.testing.assert_allclose(progress.scores, want.scores, **TOLERANCE)
+    assert progress.updates == want.updates
+    more = np.random.default_rng(0).normal(size=(5, 5))
+    np.testing.assert_allclose(model.decision_function(more), want.decision(more), **TOLERANCE)
+    shares = np.exp(-math.sqrt(8 * math.log(3) / oracle.rounds) * oracle.losses)
+    shares /= shares.sum()
+    assert max(shares) > 0.4  # the weights are not all alike
+    np.testing.assert_allclose([m.weight for m in model.members_], shares, **TOLERANCE)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])

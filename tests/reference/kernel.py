@@ -385,3 +385,56 @@ class MedianGamma:
         for s, (x, y, weight) in enumerate(self.events, start=1):
             stepped = one.learn(x, y, one.score(x), rho, weight, s)
         return stepped
+
+
+class SeveralKernels:
+    """KOIL with several kernels: members vote by where a score stands among their last ones.
+
+    A vote is the share of a member's last 100 scores of negatives that are below, plus that of
+    positives, less 1; the score itself decides between two that stand alike. Its weight is
+    exp(-eta L), eta = sqrt(8 ln(members) / rounds), L the sum over rounds of the share of the last
+    events of the other class that the member ranked wrongly.
+    """
+
+    LAST = 100
+
+    def __init__(self, kernels, **options):
+        self.members = [KOIL(**options, **one) for one in kernels]
+
+    def start(self, d):
+        for member in self.members:
+            member.start(d)
+        self.losses, self.rounds = np.zeros(len(self.members)), 0.0
+        self.scores = {-1: [], 1: []}  # of each event one for each member
+
+    def absorb(self, x):
+        pass
+
+    def below(self, side, own):
+        if not self.scores[side]:
+            return np.full(len(own), 0.5)
+        last = np.array(self.scores[side][-self.LAST :])
+        return np.mean((last < own) + 0.5 * (last == own), axis=0)
+
+    def score(self, x):
+        own = np.array([member.score(x) for member in self.members])
+        eta = math.sqrt(8 * math.log(len(own)) / self.rounds) if self.rounds else 0.0
+        weights = np.exp(-eta * (self.losses - self.losses.min()))
+        votes = self.below(-1, own) + self.below(1, own) - 1 + own / np.sqrt(1 + own**2) / 128
+        return float(np.sum(weights * votes) / np.sum(weights))
+
+    def decision(self, x):
+        return self.score(x)
+
+    def learn(self, x, y, score, rho, weight, t):
+        own = np.array([member.score(x) for member in self.members])
+        if self.scores[-int(y)]:
+            below = self.below(-int(y), own)
+            self.losses += weight * (1 - below if y > 0 else below)
+            self.rounds += weight
+        self.scores[int(y)].append(own)
+        stepped = [
+            member.learn(x, y, s, rho, weight, t)
+            for member, s in zip(self.members, own.tolist(), strict=True)
+        ]
+        return any(stepped)
