@@ -69,7 +69,9 @@ def command(model: str, top: int, as_json: bool) -> None:
                 (
                     "*" if m["leads"] else "",
                     m["learner"],
-                    "" if m["learning_rate"] is None else f"rate {m['learning_rate']:g}",
+                    f"rate {m['learning_rate']:g}"
+                    if m["learning_rate"]
+                    else f"r {m['regularization']:g}",
                     m["scaling"],
                     f"missed {m['missed']:,.10g}",
                     f"alarmed {m['alarmed']:,.10g}",
