@@ -6,6 +6,7 @@
 #include "linear/symmetric.hpp"
 #include "progressive.hpp"
 #include "table.hpp"
+#include "threads.hpp"
 
 // Loops are compiled twice, for AVX2 as well; under sanitizers, which make compilation slow, once.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
@@ -138,10 +139,21 @@ class ModelOf final : public Model {
     asker_.pending.forget(id);
   }
 
+  // Where there are many rows, on all cores, each with a copy of the model.
   void score(const Rows& rows, double* out) override {
+    std::size_t threads = rows.bytes() / worth_a_thread;
+    if (threads < 2 || !cheap_copy(rows, 1)) return score(rows, 0, rows.size(), out);
+    threads = std::min(threads, threads_allowed());
+    std::vector<ModelOf> copies(threads - 1, *this);
+    in_parallel(threads, rows.size(), [&](std::size_t thread, Count first, Count last) {
+      (thread == 0 ? *this : copies[thread - 1]).score(rows, first, last, out);
+    });
+  }
+
+  void score(const Rows& rows, Count first, Count last, double* out) {
     const auto with = [&]<class Row>(Row*, Prepare& prepare, Index known) {
-      LOPSIDED_IF_AVX2 detail::score_all_avx2<Row>(rows, learner_, prepare, known, out);
-      else score_all<Row>(rows, learner_, prepare, known, out);
+      LOPSIDED_IF_AVX2 detail::score_all_avx2<Row>(rows, first, last, learner_, prepare, known, out);
+      else score_all<Row>(rows, first, last, learner_, prepare, known, out);
     };
     const auto go = [&]<class Row>(Row* kind) {
       if constexpr (requires { Learner::keeps_rows; })
@@ -276,6 +288,7 @@ class ModelOf final : public Model {
   }
 
   static constexpr std::size_t small = std::size_t{1} << 18;
+  static constexpr std::size_t worth_a_thread = std::size_t{1} << 21;  // bytes of rows
 
   Learner learner_;
   std::size_t bytes_ = 0;  // held by the learner

@@ -208,9 +208,10 @@ void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& pr
 
 // Scores without learning: what the model would say if the row came next.
 template <class Row, class Learner>
-void score_all(const Rows& rows, const Learner& learner, Prepare& prepare, Index known, double* out) {
+void score_all(const Rows& rows, Count first, Count last, const Learner& learner, Prepare& prepare, Index known,
+               double* out) {
   Scratch read, prepared;
-  for (Count i = 0; i < rows.size(); ++i) {
+  for (Count i = first; i < last; ++i) {
     const Row raw = rows.row<Row>(i, read);
     if constexpr (requires { learner.scales(); })
       out[i] = learner.scales() ? learner.score(raw, known)

@@ -1,0 +1,53 @@
+"""Rows scored on several threads get the same bits, and the same errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lopsided
+from lopsided.catalog import CATALOG
+from streams import csr, stream
+
+ROWS, WIDTH = 44_000, 20  # 7 MB: enough for three threads
+
+
+@pytest.fixture(scope="module")
+def many():
+    X, _ = stream(1, 2000, WIDTH, density=0.9)
+    return np.ascontiguousarray(np.tile(X, (ROWS // 2000, 1)) * np.linspace(0.5, 2, ROWS)[:, None])
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr])
+@pytest.mark.parametrize("name", [entry.name for entry in CATALOG])
+def test_scores_have_the_same_bits_on_any_number_of_threads(name, form, many, monkeypatch):
+    X, y = stream(0, 150, WIDTH)
+    model = lopsided.make(name).fit(form(X), y)
+    rows = form(many)
+    found = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("LOPSIDED_THREADS", threads)
+        found.append(model.decision_function(rows))
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+    some = np.r_[0:5, ROWS // 2 - 2 : ROWS // 2 + 2, ROWS - 5 : ROWS]
+    assert model.decision_function(rows[some]).tobytes() == found[0][some].tobytes()
+
+
+@pytest.mark.parametrize("bad", [(7,), (ROWS - 3,), (ROWS - 3, 20)])
+def test_the_first_bad_row_is_named(bad, many, monkeypatch):
+    monkeypatch.setenv("LOPSIDED_THREADS", "3")
+    X, y = stream(0, 150, WIDTH)
+    model = lopsided.COG().fit(X, y)
+    rows = many.copy()
+    rows[list(bad), 3] = np.nan
+    with pytest.raises(ValueError, match=f"^row {min(bad)}: .* in column 3"):
+        model.decision_function(rows)
+
+
+@pytest.mark.parametrize("threads", ["0", "-1", "two", "2.5"])
+def test_a_number_of_threads_that_is_none(threads, many, monkeypatch):
+    X, y = stream(0, 150, WIDTH)
+    model = lopsided.COG().fit(X, y)
+    monkeypatch.setenv("LOPSIDED_THREADS", threads)
+    with pytest.raises(ValueError, match=f"LOPSIDED_THREADS must be a whole number .* '{threads}'"):
+        model.decision_function(many)
