@@ -32,8 +32,7 @@ template <int parts, class Term>
                                          Term term) {
   Four sum[parts] = {};
   for (std::size_t j = 0; j < n; ++j, tile += lanes) {
-    const Four v = Four{} + x[j];
-    for (int p = 0; p < parts; ++p) sum[p] += term(v, load(tile + 4 * p));
+    for (int p = 0; p < parts; ++p) sum[p] += term(x[j] - Four{}, load(tile + 4 * p));
   }
   for (int p = 0; p < parts; ++p) store(out + 4 * p, sum[p]);
 }

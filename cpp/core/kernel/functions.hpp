@@ -28,6 +28,7 @@ struct Function {
   // `inner` holds inner sums with n rows, whose own are `selves`; they become kernels.
   void apply(double self, const double* selves, std::size_t n, double* inner) const;
   double of_itself(double self) const {
+    if (radial()) return 1;
     apply(self, &self, 1, &self);
     return self;
   }

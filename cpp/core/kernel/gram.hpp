@@ -1,6 +1,7 @@
 // Kernels between the slots of two lists of rows.
 #pragma once
 
+#include "../aligned.hpp"
 #include "functions.hpp"
 
 namespace lopsided::kernel {
@@ -16,7 +17,7 @@ class Gram {
     if (rows <= rows_ && columns <= columns_) return;
     const std::size_t r = std::max(rows, rows > rows_ ? 2 * rows_ : rows_);
     const std::size_t c = std::max(columns, columns > columns_ ? 2 * columns_ : columns_);
-    std::vector<double> values(r * c);
+    Aligned values(r * c);
     for (std::size_t i = 0; i < rows_; ++i) std::copy_n(row(i), columns_, values.data() + i * c);
     values_ = std::move(values);
     rows_ = r;
@@ -30,7 +31,7 @@ class Gram {
 
  private:
   std::size_t rows_ = 0, columns_ = 0;  // a multiple of `lanes`
-  std::vector<double> values_;
+  Aligned values_;
 };
 
 }  // namespace lopsided::kernel

@@ -111,7 +111,7 @@ class Koil {
       visit(("kept." + name + ".scores").c_str(), scores);
       if (!visit.restores()) continue;
       kernel::Support::check(scores.values.size() == n && kernel::Support::all_finite(scores.values));
-      side.scores = std::move(scores.values);
+      side.scores.assign(scores.values.begin(), scores.values.end());
       side.scores.resize(side.rows.room());
     }
     if (visit.restores()) remember_all();
@@ -120,14 +120,14 @@ class Koil {
  private:
   struct Side {
     kernel::Support rows;
-    std::vector<double> scores;  // of the rows, by slot
+    Aligned scores;  // of the rows, by slot
     Count seen = 0;              // events of the class
   };
   struct Change {
     std::size_t side, slot;
     double by;
   };
-  using Row = std::array<std::vector<double>, 2>;  // kernels with the slots of both sides
+  using Row = std::array<Aligned, 2>;  // kernels with the slots of both sides
 
   double look(const kernel::Kernelled& x, Row& row) const {
     double sum = 0;
@@ -251,7 +251,7 @@ class Koil {
     }
   }
   // Kernels of a kept row with the slots of a side.
-  const double* kernels(std::size_t side, std::size_t slot, std::size_t with, std::vector<double>& room) {
+  const double* kernels(std::size_t side, std::size_t slot, std::size_t with, Aligned& room) {
     if (remembers()) return grams_[side][with].row(slot);
     sides_[side].rows.read(slot, kept_.values);
     room.resize(sides_[with].rows.room());
@@ -280,7 +280,7 @@ class Koil {
     remember(own, slot, own, row[own]);
     remember(own, slot, other, row[other]);
   }
-  void remember(std::size_t own, std::size_t slot, std::size_t with, const std::vector<double>& row) {
+  void remember(std::size_t own, std::size_t slot, std::size_t with, const Aligned& row) {
     const std::size_t mine = sides_[own].rows.room(), theirs = sides_[with].rows.room();
     grams_[own][with].grow(mine, theirs);
     grams_[own][with].set_row(slot, row.data(), theirs);
@@ -291,7 +291,7 @@ class Koil {
     for (auto& pair : grams_)
       for (kernel::Gram& gram : pair) gram.clear();
     if (!remembers()) return;
-    std::vector<double> row;
+    Aligned row;
     for (std::size_t a = 0; a < 2; ++a)
       for (std::size_t b = 0; b < 2; ++b) {
         grams_[a][b].grow(sides_[a].rows.room(), sides_[b].rows.room());
@@ -305,7 +305,7 @@ class Koil {
   }
   void sum_anew() {
     steps_ = 0;
-    std::vector<double> room;
+    Aligned room;
     for (std::size_t a = 0; a < 2; ++a)
       for (std::size_t s = 0; s < sides_[a].rows.slots(); ++s) {
         double sum = 0;
@@ -349,7 +349,7 @@ class Koil {
   std::vector<Change> changes_;
   std::vector<const double*> pointers_;
   std::vector<double> factors_;
-  std::vector<std::vector<double>> apart_;
+  std::vector<Aligned> apart_;
 };
 
 }  // namespace lopsided

@@ -4,6 +4,7 @@
 // A row lives in a slot. The list is a ring of slots: its first row is in slot `first`.
 #pragma once
 
+#include "../aligned.hpp"
 #include "../prepare.hpp"
 #include "../query.hpp"
 #include "../table.hpp"
@@ -131,7 +132,7 @@ class Support {
   // Kernels of a row with every slot.
   void values(const Kernelled& x, const Function& kernel, Table& pad, double* out) const {
     inner(x, kernel.form, pad, out);
-    const std::vector<double>& selves = kernel.form == Form::laplacian ? lengths_ : squares_;
+    const Aligned& selves = kernel.form == Form::laplacian ? lengths_ : squares_;
     kernel.apply(x.self(kernel.form), selves.data(), (slots_ + 3) / 4 * 4, out);
   }
 
@@ -174,7 +175,7 @@ class Support {
       rows_[s] = x;
       return;
     }
-    std::vector<double>& tile = tiles_[s / lanes];
+    Aligned& tile = tiles_[s / lanes];
     if (tile.size() < x.values.size() * lanes) tile.resize(x.values.size() * lanes);
     double* at = tile.data() + s % lanes;
     const std::size_t n = x.values.size(), all = tile.size() / lanes;
@@ -186,7 +187,7 @@ class Support {
       out = rows_[s];
       return;
     }
-    const std::vector<double>& tile = tiles_[s / lanes];
+    const Aligned& tile = tiles_[s / lanes];
     out.sparse = false;
     out.indices.clear();
     out.values.resize(tile.size() / lanes);
@@ -305,10 +306,10 @@ class Support {
   bool sparse_ = false;
   std::size_t slots_ = 0, size_ = 0, first_ = 0;
   std::size_t features_ = 0;  // of the widest row ever kept
-  std::vector<std::vector<double>> tiles_;
+  std::vector<Aligned> tiles_;
   std::vector<Kernelled> rows_;
   std::size_t bytes_ = 0;     // of sparse rows
-  std::vector<double> weights_, squares_, lengths_;
+  Aligned weights_, squares_, lengths_;
 };
 
 }  // namespace lopsided::kernel
