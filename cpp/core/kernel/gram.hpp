@@ -1,7 +1,6 @@
 // Kernels between the slots of two lists of rows.
 #pragma once
 
-#include "../aligned.hpp"
 #include "functions.hpp"
 
 namespace lopsided::kernel {

@@ -227,7 +227,7 @@ class Koil {
   // The slot with the largest value; of several the first in the list, with `last` at its end.
   static std::size_t heir(const kernel::Support& rows, const double* values, std::size_t n,
                           std::size_t last = std::numeric_limits<std::size_t>::max()) {
-    const double most = kernel::extremes(values, n).second;
+    const double most = kernel::most(values, n);
     const std::size_t found = rows.find([&](std::size_t s) { return s != last && values[s] == most; });
     return found == rows.slots() ? last : found;
   }

@@ -4,7 +4,6 @@
 // A row lives in a slot. The list is a ring of slots: its first row is in slot `first`.
 #pragma once
 
-#include "../aligned.hpp"
 #include "../prepare.hpp"
 #include "../query.hpp"
 #include "../table.hpp"
@@ -106,11 +105,7 @@ class Support {
   // holds them again afterwards.
   void inner(const Kernelled& x, Form form, Table& pad, double* out) const {
     if (!sparse_) {
-      for (std::size_t t = 0; t < tiles_.size(); ++t) {
-        const std::size_t n = std::min(tiles_[t].size() / lanes, x.values.size());
-        const std::size_t rows = std::min(lanes, slots_ - t * lanes);
-        (form == Form::laplacian ? overlaps : dots)(tiles_[t].data(), rows, x.values.data(), n, out + t * lanes);
-      }
+      (form == Form::laplacian ? overlaps : dots)(tiles_.data(), slots_, x.values.data(), x.values.size(), out);
       return;
     }
     std::fill_n(out, room(), 0.0);
