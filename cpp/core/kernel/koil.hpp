@@ -207,7 +207,8 @@ class Koil {
       const double dropped = side.rows.weights()[slot];
       changes_.push_back({own, slot, -dropped});
       if (heirs) {
-        likeness_.assign(grams_[own][own].row(slot), grams_[own][own].row(slot) + n);
+        const double* near = kernels(own, slot, own, dropped_);
+        likeness_.assign(near, near + n);
         likeness_[slot] = row[slot];
         const bool last = policy_ == Policy::fifo_plus;  // the new row comes last in its list
         const std::size_t c = heir(side.rows, likeness_.data(), n, last ? slot : n);
@@ -228,7 +229,7 @@ class Koil {
   static std::size_t heir(const kernel::Support& rows, const double* values, std::size_t n,
                           std::size_t last = std::numeric_limits<std::size_t>::max()) {
     const double most = kernel::most(values, n);
-    const std::size_t found = rows.find([&](std::size_t s) { return s != last && values[s] == most; });
+    const std::size_t found = rows.find([&](std::size_t s) { return s != last && values[s] >= most; });
     return found == rows.slots() ? last : found;
   }
 
@@ -346,6 +347,7 @@ class Koil {
   std::vector<std::pair<std::size_t, double>> chosen_;
   std::vector<std::size_t> nearest_;
   std::vector<double> likeness_;
+  Aligned dropped_;  // kernels of a row that goes
   std::vector<Change> changes_;
   std::vector<const double*> pointers_;
   std::vector<double> factors_;

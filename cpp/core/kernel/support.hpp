@@ -75,8 +75,9 @@ struct Kernelled {
     values.push_back(v);
   }
   void finish() {
-    square = length = 0;
-    for (const double v : values) square += v * v, length += std::abs(v);
+    double squares = 0, sizes = 0;  // apart from the values, so that they stay in registers
+    for (const double v : values) squares += v * v, sizes += std::abs(v);
+    square = squares, length = sizes;
   }
 };
 
@@ -96,8 +97,11 @@ class Support {
   // Visits the slots in the order of the list, until one is found.
   template <class Found>
   std::size_t find(Found found) const {
-    for (std::size_t p = 0, s = first_; p < size_; ++p, s = s + 1 == slots_ ? 0 : s + 1)
+    const std::size_t end = first_ + size_;
+    for (std::size_t s = first_; s < std::min(end, slots_); ++s)
       if (found(s)) return s;
+    for (std::size_t s = slots_; s < end; ++s)
+      if (found(s - slots_)) return s - slots_;
     return slots_;
   }
 
