@@ -22,10 +22,21 @@ namespace avx2 {
 namespace avx2 = plain;
 #endif
 
-void subtract_multiply(double* tiles, std::size_t rows, const double* x, const double* s,
-                       double* out) {
-  LOPSIDED_HAS_AVX2 ? avx2::subtract_multiply(tiles, rows, x, s, out)
-                    : plain::subtract_multiply(tiles, rows, x, s, out);
+void subtract_multiply(double* tiles, std::size_t rows, const double* x, const double* s, double* out,
+                       std::vector<Index>& fours) {
+  fours.resize(rows);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double* xi = x + 4 * i;
+    fours[count] = static_cast<Index>(i);
+    count += ((xi[0] != 0) | (xi[1] != 0)) | ((xi[2] != 0) | (xi[3] != 0));
+  }
+  if (2 * count > rows)
+    LOPSIDED_HAS_AVX2 ? avx2::subtract_multiply(tiles, rows, x, s, out)
+                      : plain::subtract_multiply(tiles, rows, x, s, out);
+  else
+    LOPSIDED_HAS_AVX2 ? avx2::subtract_multiply(tiles, rows, x, s, out, fours.data(), count)
+                      : plain::subtract_multiply(tiles, rows, x, s, out, fours.data(), count);
 }
 
 LOPSIDED_CLONES double squares(const double* x, Index n) {

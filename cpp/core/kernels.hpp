@@ -19,6 +19,7 @@ void centre(const double* x, Index n, double share, double* mean, double* spread
 void divide(const double* x, Index n, double share, double* spread, bool keep, double* z);
 
 // Tiles of a symmetric matrix, `rows` rows of them: matrix -= s s', then out = matrix * x.
-void subtract_multiply(double* tiles, std::size_t rows, const double* x, const double* s, double* out);
+void subtract_multiply(double* tiles, std::size_t rows, const double* x, const double* s, double* out,
+                       std::vector<Index>& fours);
 
 }  // namespace lopsided::kernels

@@ -32,27 +32,30 @@ template <int parts, class Term>
                                          Term term) {
   Four sum[parts] = {};
   for (std::size_t j = 0; j < n; ++j, tile += lanes) {
-    const Four v = Four{} + x[j];
-    for (int p = 0; p < parts; ++p) sum[p] += term(v, load(tile + 4 * p));
+    for (int p = 0; p < parts; ++p) sum[p] += term(x[j] - Four{}, load(tile + 4 * p));
   }
   for (int p = 0; p < parts; ++p) store(out + 4 * p, sum[p]);
 }
 template <class Term>
-[[gnu::always_inline]] inline void inner(const double* tile, std::size_t rows, const double* x, std::size_t n,
+[[gnu::always_inline]] inline void inner(const Aligned* tiles, std::size_t slots, const double* x, std::size_t features,
                                          double* out, Term term) {
-  if (rows > 12) inner<4>(tile, x, n, out, term);
-  else if (rows > 8) inner<3>(tile, x, n, out, term);
-  else if (rows > 4) inner<2>(tile, x, n, out, term);
-  else inner<1>(tile, x, n, out, term);
+  for (std::size_t s = 0; s < slots; s += lanes, ++tiles) {
+    const std::size_t n = std::min(tiles->size() / lanes, features), rows = slots - s;
+    const double* tile = tiles->data();
+    if (rows > 12) inner<4>(tile, x, n, out + s, term);
+    else if (rows > 8) inner<3>(tile, x, n, out + s, term);
+    else if (rows > 4) inner<2>(tile, x, n, out + s, term);
+    else inner<1>(tile, x, n, out + s, term);
+  }
 }
 
 }  // namespace
 
-LOPSIDED_CLONES void dots(const double* tile, std::size_t rows, const double* x, std::size_t n, double* out) {
-  inner(tile, rows, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return a * b; });
+LOPSIDED_CLONES void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
+  inner(tiles, slots, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return a * b; });
 }
-LOPSIDED_CLONES void overlaps(const double* tile, std::size_t rows, const double* x, std::size_t n, double* out) {
-  inner(tile, rows, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return overlap(a, b); });
+LOPSIDED_CLONES void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
+  inner(tiles, slots, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return overlap(a, b); });
 }
 
 namespace {
@@ -140,21 +143,63 @@ LOPSIDED_CLONES std::size_t at_least(const double* values, std::size_t n, double
   return count;
 }
 
-LOPSIDED_CLONES std::pair<double, double> extremes(const double* values, std::size_t n) {
-  constexpr double most = std::numeric_limits<double>::infinity();
-  double low[lanes], high[lanes];
-  for (std::size_t l = 0; l < lanes; ++l) low[l] = most, high[l] = -most;
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Whole numbers in the order of the doubles.
+constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
+[[gnu::always_inline]] inline std::uint64_t as_key(double v) {
+  const auto bits = std::bit_cast<std::uint64_t>(v + 0.0);
+  return bits & top_bit ? ~bits : bits | top_bit;
+}
+[[gnu::always_inline]] inline double from_key(std::uint64_t key) {
+  return std::bit_cast<double>(key & top_bit ? key & ~top_bit : ~key);
+}
+
+[[gnu::always_inline]] inline Four larger(Four a, Four b) { return a > b ? a : b; }
+[[gnu::always_inline]] inline Four smaller(Four a, Four b) { return a < b ? a : b; }
+
+}  // namespace
+
+LOPSIDED_CLONES double most(const double* values, std::size_t n) {
+  Four a = Four{} - infinity, b = a;
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (std::size_t l = 0; l < lanes; ++l) {
-      low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
-      high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
-    }
-  for (std::size_t l = 0; i + l < n; ++l) {
-    low[l] = std::min(low[l], values[i + l]);
-    high[l] = std::max(high[l], values[i + l]);
+  for (; i + 8 <= n; i += 8) a = larger(load(values + i), a), b = larger(load(values + i + 4), b);
+  a = larger(a, b);
+  double out = std::max(std::max(a[0], a[1]), std::max(a[2], a[3]));
+  for (; i < n; ++i) out = values[i] > out ? values[i] : out;
+  return out;
+}
+
+LOPSIDED_CLONES Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k) {
+  const Four none = Four{} - infinity;
+  Four a = -none, b = none;
+  std::size_t whole = n / 4 * 4;
+  for (std::size_t i = 0; i < whole; i += 4) {
+    const Four v = load(values + i);
+    a = smaller(v > none ? v : -none, a);
+    b = larger(v, b);
   }
-  return {*std::min_element(low, low + lanes), *std::max_element(high, high + lanes)};
+  double least = std::min(std::min(a[0], a[1]), std::min(a[2], a[3]));
+  double most = std::max(std::max(b[0], b[1]), std::max(b[2], b[3]));
+  for (std::size_t i = whole; i < n; ++i) {
+    least = values[i] > -infinity && values[i] < least ? values[i] : least;
+    most = values[i] > most ? values[i] : most;
+  }
+  std::uint64_t low = as_key(least), high = as_key(most) + 1;  // at least k are >= low, fewer >= high
+  std::size_t found = finite;
+  while (found != k && high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    const double at = from_key(middle);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < n; ++i) count += values[i] >= at ? 1 : 0;
+    const bool enough = count >= k;
+    low = enough ? middle : low;
+    found = enough ? count : found;
+    high = enough ? high : middle;
+  }
+  return {from_key(low), found};
 }
 
 }  // namespace lopsided::kernel

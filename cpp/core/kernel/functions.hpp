@@ -12,6 +12,7 @@
 
 #include <utility>
 
+#include "../aligned.hpp"
 #include "../base.hpp"
 
 namespace lopsided::kernel {
@@ -28,6 +29,7 @@ struct Function {
   // `inner` holds inner sums with n rows, whose own are `selves`; they become kernels.
   void apply(double self, const double* selves, std::size_t n, double* inner) const;
   double of_itself(double self) const {
+    if (radial()) return 1;
     apply(self, &self, 1, &self);
     return self;
   }
@@ -39,9 +41,9 @@ inline double overlap(double x, double z) {
   return (low > 0 ? low : 0) - (high < 0 ? high : 0);
 }
 
-// Inner sums of x, of n features, with the first rows of a tile, and some that are not asked for.
-void dots(const double* tile, std::size_t rows, const double* x, std::size_t n, double* out);
-void overlaps(const double* tile, std::size_t rows, const double* x, std::size_t n, double* out);
+// Inner sums of x, of n features, with the rows of tiles, and some that are not asked for.
+void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
+void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
 
 // e^x for x <= 0, within 1e-14 relative; 0 below -708.
 void exponentials(double* x, std::size_t n);
@@ -52,7 +54,15 @@ double weighted(const double* a, const double* b, std::size_t n);
 void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count);
 // How many of the values are at least so large.
 std::size_t at_least(const double* values, std::size_t n, double least);
-// The smallest and the largest.
-std::pair<double, double> extremes(const double* values, std::size_t n);
+// The largest.
+double most(const double* values, std::size_t n);
+// A number that k of the values reach and no more, if there is one, else the k-th largest; and how many reach it.
+// More than k are finite, the others are minus infinity. By bisection: a pass over the values is cheap, comparing
+// and moving them is not.
+struct Reached {
+  double least;
+  std::size_t count;
+};
+Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k);
 
 }  // namespace lopsided::kernel

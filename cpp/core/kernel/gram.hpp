@@ -15,8 +15,9 @@ class Gram {
   void grow(std::size_t rows, std::size_t columns) {
     if (rows <= rows_ && columns <= columns_) return;
     const std::size_t r = std::max(rows, rows > rows_ ? 2 * rows_ : rows_);
-    const std::size_t c = std::max(columns, columns > columns_ ? 2 * columns_ : columns_);
-    std::vector<double> values(r * c);
+    std::size_t c = std::max(columns, columns > columns_ ? 2 * columns_ : columns_);
+    if (c % (2 * line) == 0) c += line;  // rows an odd number of cache lines apart: a column falls on all sets
+    Aligned values(r * c);
     for (std::size_t i = 0; i < rows_; ++i) std::copy_n(row(i), columns_, values.data() + i * c);
     values_ = std::move(values);
     rows_ = r;
@@ -29,8 +30,10 @@ class Gram {
   }
 
  private:
-  std::size_t rows_ = 0, columns_ = 0;  // a multiple of `lanes`
-  std::vector<double> values_;
+  static constexpr std::size_t line = 8;  // numbers in a cache line
+
+  std::size_t rows_ = 0, columns_ = 0;
+  Aligned values_;
 };
 
 }  // namespace lopsided::kernel

@@ -111,7 +111,7 @@ class Koil {
       visit(("kept." + name + ".scores").c_str(), scores);
       if (!visit.restores()) continue;
       kernel::Support::check(scores.values.size() == n && kernel::Support::all_finite(scores.values));
-      side.scores = std::move(scores.values);
+      side.scores.assign(scores.values.begin(), scores.values.end());
       side.scores.resize(side.rows.room());
     }
     if (visit.restores()) remember_all();
@@ -120,14 +120,14 @@ class Koil {
  private:
   struct Side {
     kernel::Support rows;
-    std::vector<double> scores;  // of the rows, by slot
+    Aligned scores;  // of the rows, by slot
     Count seen = 0;              // events of the class
   };
   struct Change {
     std::size_t side, slot;
     double by;
   };
-  using Row = std::array<std::vector<double>, 2>;  // kernels with the slots of both sides
+  using Row = std::array<Aligned, 2>;  // kernels with the slots of both sides
 
   double look(const kernel::Kernelled& x, Row& row) const {
     double sum = 0;
@@ -207,7 +207,8 @@ class Koil {
       const double dropped = side.rows.weights()[slot];
       changes_.push_back({own, slot, -dropped});
       if (heirs) {
-        likeness_.assign(grams_[own][own].row(slot), grams_[own][own].row(slot) + n);
+        const double* near = kernels(own, slot, own, dropped_);
+        likeness_.assign(near, near + n);
         likeness_[slot] = row[slot];
         const bool last = policy_ == Policy::fifo_plus;  // the new row comes last in its list
         const std::size_t c = heir(side.rows, likeness_.data(), n, last ? slot : n);
@@ -227,8 +228,8 @@ class Koil {
   // The slot with the largest value; of several the first in the list, with `last` at its end.
   static std::size_t heir(const kernel::Support& rows, const double* values, std::size_t n,
                           std::size_t last = std::numeric_limits<std::size_t>::max()) {
-    const double most = kernel::extremes(values, n).second;
-    const std::size_t found = rows.find([&](std::size_t s) { return s != last && values[s] == most; });
+    const double most = kernel::most(values, n);
+    const std::size_t found = rows.find([&](std::size_t s) { return s != last && values[s] >= most; });
     return found == rows.slots() ? last : found;
   }
 
@@ -251,7 +252,7 @@ class Koil {
     }
   }
   // Kernels of a kept row with the slots of a side.
-  const double* kernels(std::size_t side, std::size_t slot, std::size_t with, std::vector<double>& room) {
+  const double* kernels(std::size_t side, std::size_t slot, std::size_t with, Aligned& room) {
     if (remembers()) return grams_[side][with].row(slot);
     sides_[side].rows.read(slot, kept_.values);
     room.resize(sides_[with].rows.room());
@@ -280,7 +281,7 @@ class Koil {
     remember(own, slot, own, row[own]);
     remember(own, slot, other, row[other]);
   }
-  void remember(std::size_t own, std::size_t slot, std::size_t with, const std::vector<double>& row) {
+  void remember(std::size_t own, std::size_t slot, std::size_t with, const Aligned& row) {
     const std::size_t mine = sides_[own].rows.room(), theirs = sides_[with].rows.room();
     grams_[own][with].grow(mine, theirs);
     grams_[own][with].set_row(slot, row.data(), theirs);
@@ -291,7 +292,7 @@ class Koil {
     for (auto& pair : grams_)
       for (kernel::Gram& gram : pair) gram.clear();
     if (!remembers()) return;
-    std::vector<double> row;
+    Aligned row;
     for (std::size_t a = 0; a < 2; ++a)
       for (std::size_t b = 0; b < 2; ++b) {
         grams_[a][b].grow(sides_[a].rows.room(), sides_[b].rows.room());
@@ -305,7 +306,7 @@ class Koil {
   }
   void sum_anew() {
     steps_ = 0;
-    std::vector<double> room;
+    Aligned room;
     for (std::size_t a = 0; a < 2; ++a)
       for (std::size_t s = 0; s < sides_[a].rows.slots(); ++s) {
         double sum = 0;
@@ -346,10 +347,11 @@ class Koil {
   std::vector<std::pair<std::size_t, double>> chosen_;
   std::vector<std::size_t> nearest_;
   std::vector<double> likeness_;
+  Aligned dropped_;  // kernels of a row that goes
   std::vector<Change> changes_;
   std::vector<const double*> pointers_;
   std::vector<double> factors_;
-  std::vector<std::vector<double>> apart_;
+  std::vector<Aligned> apart_;
 };
 
 }  // namespace lopsided

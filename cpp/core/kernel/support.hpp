@@ -75,8 +75,9 @@ struct Kernelled {
     values.push_back(v);
   }
   void finish() {
-    square = length = 0;
-    for (const double v : values) square += v * v, length += std::abs(v);
+    double squares = 0, sizes = 0;  // apart from the values, so that they stay in registers
+    for (const double v : values) squares += v * v, sizes += std::abs(v);
+    square = squares, length = sizes;
   }
 };
 
@@ -96,8 +97,11 @@ class Support {
   // Visits the slots in the order of the list, until one is found.
   template <class Found>
   std::size_t find(Found found) const {
-    for (std::size_t p = 0, s = first_; p < size_; ++p, s = s + 1 == slots_ ? 0 : s + 1)
+    const std::size_t end = first_ + size_;
+    for (std::size_t s = first_; s < std::min(end, slots_); ++s)
       if (found(s)) return s;
+    for (std::size_t s = slots_; s < end; ++s)
+      if (found(s - slots_)) return s - slots_;
     return slots_;
   }
 
@@ -105,11 +109,7 @@ class Support {
   // holds them again afterwards.
   void inner(const Kernelled& x, Form form, Table& pad, double* out) const {
     if (!sparse_) {
-      for (std::size_t t = 0; t < tiles_.size(); ++t) {
-        const std::size_t n = std::min(tiles_[t].size() / lanes, x.values.size());
-        const std::size_t rows = std::min(lanes, slots_ - t * lanes);
-        (form == Form::laplacian ? overlaps : dots)(tiles_[t].data(), rows, x.values.data(), n, out + t * lanes);
-      }
+      (form == Form::laplacian ? overlaps : dots)(tiles_.data(), slots_, x.values.data(), x.values.size(), out);
       return;
     }
     std::fill_n(out, room(), 0.0);
@@ -131,7 +131,7 @@ class Support {
   // Kernels of a row with every slot.
   void values(const Kernelled& x, const Function& kernel, Table& pad, double* out) const {
     inner(x, kernel.form, pad, out);
-    const std::vector<double>& selves = kernel.form == Form::laplacian ? lengths_ : squares_;
+    const Aligned& selves = kernel.form == Form::laplacian ? lengths_ : squares_;
     kernel.apply(x.self(kernel.form), selves.data(), (slots_ + 3) / 4 * 4, out);
   }
 
@@ -174,7 +174,7 @@ class Support {
       rows_[s] = x;
       return;
     }
-    std::vector<double>& tile = tiles_[s / lanes];
+    Aligned& tile = tiles_[s / lanes];
     if (tile.size() < x.values.size() * lanes) tile.resize(x.values.size() * lanes);
     double* at = tile.data() + s % lanes;
     const std::size_t n = x.values.size(), all = tile.size() / lanes;
@@ -186,7 +186,7 @@ class Support {
       out = rows_[s];
       return;
     }
-    const std::vector<double>& tile = tiles_[s / lanes];
+    const Aligned& tile = tiles_[s / lanes];
     out.sparse = false;
     out.indices.clear();
     out.values.resize(tile.size() / lanes);
@@ -305,10 +305,10 @@ class Support {
   bool sparse_ = false;
   std::size_t slots_ = 0, size_ = 0, first_ = 0;
   std::size_t features_ = 0;  // of the widest row ever kept
-  std::vector<std::vector<double>> tiles_;
+  std::vector<Aligned> tiles_;
   std::vector<Kernelled> rows_;
   std::size_t bytes_ = 0;     // of sparse rows
-  std::vector<double> weights_, squares_, lengths_;
+  Aligned weights_, squares_, lengths_;
 };
 
 }  // namespace lopsided::kernel

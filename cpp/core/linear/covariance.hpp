@@ -20,13 +20,12 @@ class FullCovariance {
   };
 
   Along along(const RowLike auto& x) {
-    x_.grow(sigma_.padded());
-    product_.grow(sigma_.padded());
-    pending_.grow(sigma_.padded());
-    std::fill_n(x_.data(), x_.size(), 0.0);
+    x_.assign(sigma_.padded(), 0.0);
+    product_.resize(sigma_.padded());
+    pending_.resize(sigma_.padded());
     x.add_to(x_.data(), 1);
     sigma_.multiply(x_.data(), pending_.data(), product_.data());
-    std::fill_n(pending_.data(), pending_.size(), 0.0);  // it is taken off; learn may not follow
+    std::fill(pending_.begin(), pending_.end(), 0.0);  // it is taken off; learn may not follow
     return latest(x);
   }
   // The same again, for the x that was last looked along.
@@ -49,18 +48,18 @@ class FullCovariance {
 
   void options(auto&&) {}
   void state(auto&& visit) {
-    if (pending_.size() > 0) {
-      pending_.grow(sigma_.padded());  // Sigma may have grown since
+    if (!pending_.empty()) {
+      pending_.resize(sigma_.padded());  // Sigma may have grown since
       sigma_.subtract(pending_.data());
-      std::fill_n(pending_.data(), pending_.size(), 0.0);
+      std::fill(pending_.begin(), pending_.end(), 0.0);
     }
     visit("covariance", sigma_);
   }
 
  private:
   Symmetric sigma_;
-  Vector pending_;  // Sigma still has to lose pending pending'
-  Vector x_, product_;
+  Aligned pending_;  // Sigma still has to lose pending pending'
+  Aligned x_, product_;
 };
 
 class DiagonalCovariance {

@@ -2,6 +2,7 @@
 // tiles after row of tiles, so that new features are appended and nothing moves.
 #pragma once
 
+#include "../aligned.hpp"
 #include "../kernels.hpp"
 
 namespace lopsided {
@@ -35,7 +36,7 @@ class Symmetric {
   // this -= s s', then out = this * x, in one pass. All three have padded() entries, zero beyond
   // size(). The product s_i s_j is the same bits both ways: the matrix stays symmetric.
   void multiply(const double* x, const double* s, double* out) {
-    kernels::subtract_multiply(tiles_.data(), rows_, x, s, out);
+    kernels::subtract_multiply(tiles_.data(), rows_, x, s, out, fours_);
   }
 
   void subtract(const double* s) { add<-1>(s); }
@@ -75,7 +76,8 @@ class Symmetric {
 
   double diagonal_;
   std::size_t size_ = 0, rows_ = 0;
-  std::vector<double> tiles_;
+  Aligned tiles_;
+  std::vector<Index> fours_;
 };
 
 }  // namespace lopsided
