@@ -31,10 +31,10 @@ class Bytes {
 };
 
 LibsvmBlock parse(nb::object text, std::int64_t first_line, Index base, Index max_features,
-                  bool labels_required, std::size_t bad_allowed) {
+                  bool labels_required, std::size_t bad_allowed, bool bytewise) {
   const Bytes bytes(text);
   nb::gil_scoped_release free;
-  return parse_libsvm(bytes.text(), first_line, {base, max_features, labels_required, bad_allowed});
+  return parse_libsvm(bytes.text(), first_line, {base, max_features, labels_required, bad_allowed, bytewise});
 }
 
 template <class Value>
@@ -73,7 +73,7 @@ void bind_text(nb::module_& m) {
            [](const LibsvmBlock& b, Index columns) { return HeldRows{{}, b.rows(columns)}; },
            nb::arg("columns"), nb::keep_alive<0, 1>(), "The rows, at least this many columns wide.");
   m.def("parse_libsvm", &parse, nb::arg("text"), nb::arg("first_line"), nb::arg("base"),
-        nb::arg("max_features"), nb::arg("labels_required"), nb::arg("bad_allowed"));
+        nb::arg("max_features"), nb::arg("labels_required"), nb::arg("bad_allowed"), nb::arg("bytewise") = false);
 }
 
 }  // namespace lopsided
