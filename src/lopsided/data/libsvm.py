@@ -10,7 +10,7 @@ from itertools import cycle
 
 from .. import _core
 from .block import BadLines, Block, DataError
-from .files import ByteStream, open_bytes
+from .files import PACKED, ByteStream, open_bytes
 
 MAX_FEATURES = 50_000_000
 _PIECE = 1 << 20  # bytes of text a block
@@ -91,6 +91,11 @@ class LibsvmReader:
 
     def _parsed(self, parsers: ThreadPoolExecutor) -> Iterator[Future[_core.LibsvmBlock]]:
         for piece in self._pieces():
+            if piece[:8] == PACKED:
+                raise DataError(
+                    self.stream.name,
+                    expected="this is a cache: name it as a plain file, by its own name",
+                )
             if self.base is None:  # read as if from 0: does index 0 occur?
                 block = self._parse(piece, 0, self._max_features + 1)
                 if block.columns:
