@@ -211,7 +211,7 @@ def test_agrees_with_the_reader_of_scikit_learn(case):
 ODD = st.sampled_from(" \t\r\n:.-+e#x0")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(texts(1), st.lists(st.tuples(st.floats(0, 1), ODD), max_size=2), st.integers(0, 1))
 def test_parsing_with_avx2_and_byte_by_byte_is_the_same(case, changes, base):
     text = case[0]

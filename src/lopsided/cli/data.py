@@ -133,15 +133,12 @@ def cache_(
             raise click.UsageError("--info only looks at a cache: leave the other options out")
         path, about = file, PackedReader(file, fresh=False).about
     else:
-        path = _beside(file, out)
+        path, bad = _beside(file, out), BadLines(skip_bad or 0)
         given = {"base": base, "max_features": max_features}
-        about = write_packed(
-            file,
-            path,
-            bad=BadLines(skip_bad or 0),
-            labelled=not unlabelled,
-            **{k: v for k, v in given.items() if v is not None},
-        )
+        known = {k: v for k, v in given.items() if v is not None}
+        about = write_packed(file, path, bad=bad, labelled=not unlabelled, **known)
+        for error in bad.found:
+            click.echo(f"left out: {error}", err=True)
     rows = [("cache", path), *about.table(path)]
     if as_json:
         print_json({"cache": path, **dataclasses.asdict(about), "state": about.source.state(path)})

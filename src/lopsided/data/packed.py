@@ -66,6 +66,18 @@ class Description:
     left_out: int
     source: Source
 
+    @classmethod
+    def of(cls, text: bytes) -> Description:
+        """Take a description from its JSON; anything strange in it is some error."""
+        about = json.loads(text)
+        about["source"] = Source(**about["source"])
+        made = cls(**about)
+        numbers = (made.rows, made.nonzeros, made.columns, made.blocks, made.left_out)
+        times = (made.source.size or 0, made.source.mtime_ns or 0)
+        if not all(type(n) is int for n in numbers + times) or type(made.source.name) is not str:
+            raise TypeError
+        return made
+
     def table(self, path: str) -> list[tuple[str, str]]:
         """Return what to tell about a cache."""
         source, rows = self.source, [("rows", f"{self.rows:,}")]
@@ -127,8 +139,8 @@ class _Place:
 class PackedReader:
     """Read a cache as a stream of blocks.
 
-    The file is mapped into memory: it must not be changed in its place while it is read. Another one
-    that takes its name does no harm.
+    The file is mapped into memory: it must not be changed in its place while it is read. Another
+    one that takes its name does no harm.
 
     Parameters
     ----------
@@ -211,5 +223,7 @@ class PackedReader:
         text = self._map[place : place + size]
         if _core.checksum(text) != total:
             raise self._error("the checksum of its description is wrong; write it again")
-        about = json.loads(text)
-        return place, Description(**{**about, "source": Source(**about["source"])})
+        try:
+            return place, Description.of(text)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise self._error("its description is not one of a cache; write it again") from None
