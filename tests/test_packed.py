@@ -18,7 +18,6 @@ from lopsided.data.block import BadLines, DataError
 from lopsided.data.packed import PackedReader, write_packed
 from lopsided.data.whole import gather
 from lopsided.persist import to_bytes
-
 from test_libsvm import file_of, open_files, pipe, some_text, texts
 
 ROWS = b"-1 1:1 2:2\n# note\n1 2:0.5 7:-3\n\n-1\n1 3:0.1\n"
