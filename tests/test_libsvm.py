@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 
-from lopsided import ACOG, COG, Perceptron
+from lopsided import ACOG, COG, Perceptron, _core
 from lopsided.data.block import BadLines, DataError
 from lopsided.data.libsvm import LibsvmReader
 from lopsided.persist import to_bytes
@@ -206,6 +206,27 @@ def test_agrees_with_the_reader_of_scikit_learn(case):
         assert block.y.tolist() == y.tolist()
         if X.nnz:
             assert np.array_equal(values(block, 42)[:, : X.shape[1]], X.toarray())
+
+
+ODD = st.sampled_from(" \t\r\n:.-+e#x0")
+
+
+@settings(max_examples=80, deadline=None)
+@given(texts(1), st.lists(st.tuples(st.floats(0, 1), ODD), max_size=2), st.integers(0, 1))
+def test_parsing_with_avx2_and_byte_by_byte_is_the_same(case, changes, base):
+    text = case[0]
+    for place, byte in changes:
+        at = int(place * len(text))
+        text = text[:at] + byte.encode() + text[at + 1 :]
+    ours, other = (
+        _core.parse_libsvm(20 * b"1 1:1\n" + text, 1, base, 100, True, 5, bytewise)
+        for bytewise in (False, True)
+    )
+    assert [a.tobytes() for a in ours.csr()] == [a.tobytes() for a in other.csr()]
+    for name in ("labels", "lines"):
+        assert getattr(ours, name).tolist() == getattr(other, name).tolist()
+    for name in ("faults", "lines_read", "columns", "has_zero", "labelled"):
+        assert getattr(ours, name) == getattr(other, name)
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,7 +1,9 @@
 #include "libsvm.hpp"
 
 #include <numeric>
+#include <optional>
 
+#include "libsvm_avx2.hpp"
 #include "number.hpp"
 
 namespace lopsided {
@@ -27,17 +29,18 @@ class Parser {
   Parser(std::string_view text, std::int64_t first_line, const LibsvmOptions& options)
       : options_(options), end_(text.data() + text.size()), line_number_(first_line) {
     // A pair takes four bytes at the least: "1:2 ".
-    const std::size_t most = text.size() / 4 + 1;
+    const std::size_t most = text.size() / 4 + 1 + UsualRows::padding;
     block_.indices = std::make_unique_for_overwrite<Index[]>(most);
     block_.values = std::make_unique_for_overwrite<double[]>(most);
     block_.starts.push_back(0);
+    if (!options.bytewise && UsualRows::possible()) usual_.emplace(text, options);
   }
 
   LibsvmBlock run(const char* p) {
     for (; p < end_; ++line_number_) {
       line_ = p;
       const std::int64_t before = stored_;
-      if (!read_line(p)) {
+      if (!read_usual_line(p) && !read_line(p)) {
         stored_ = before;
         if (block_.faults.size() > options_.bad_allowed) break;
         while (p < end_ && *p != '\n') ++p;
@@ -49,6 +52,16 @@ class Parser {
   }
 
  private:
+  bool read_usual_line(const char*& p) {
+    UsualRows::Row row;
+    if (!usual_ || !usual_->read(p, &block_.indices[stored_], &block_.values[stored_], row)) return false;
+    const std::int64_t first = stored_;
+    stored_ += row.size;
+    keep(row.label, first, row.size == 0 ? -1 : block_.indices[stored_ - 1], true);
+    p = row.end;
+    return true;
+  }
+
   // Leaves p at the end of the line, or returns false with a fault noted.
   bool read_line(const char*& p) {
     skip_blanks(p);
@@ -73,15 +86,19 @@ class Parser {
       block_.values[stored_++] = value;
     }
     if (!sorted && !sort(first)) return false;
+    keep(static_cast<std::int32_t>(label), first, largest, labelled);
+    return skip_comment(p);
+  }
+
+  void keep(std::int32_t label, std::int64_t first, std::int64_t largest, bool labelled) {
     if (stored_ > first) {
       block_.columns = std::max(block_.columns, static_cast<Index>(largest + 1));
       block_.has_zero |= block_.indices[first] == 0;
     }
     block_.labelled &= labelled;
-    block_.labels.push_back(static_cast<std::int32_t>(label));
+    block_.labels.push_back(label);
     block_.lines.push_back(line_number_);
     block_.starts.push_back(stored_);
-    return skip_comment(p);
   }
 
   bool read_label(const char*& p, double& label) {
@@ -219,10 +236,20 @@ class Parser {
   const char* line_ = nullptr;
   std::int64_t line_number_;
   std::int64_t stored_ = 0;
+  std::optional<UsualRows> usual_;
   LibsvmBlock block_;
 };
 
 }  // namespace
+
+bool same(const LibsvmBlock& a, const LibsvmBlock& b) {
+  const auto n = static_cast<std::size_t>(a.starts.back());
+  return a.labels == b.labels && a.lines == b.lines && a.starts == b.starts &&
+         a.lines_read == b.lines_read && a.columns == b.columns && a.has_zero == b.has_zero &&
+         a.labelled == b.labelled && a.faults == b.faults &&
+         std::memcmp(a.indices.get(), b.indices.get(), n * sizeof(Index)) == 0 &&
+         std::memcmp(a.values.get(), b.values.get(), n * sizeof(double)) == 0;
+}
 
 LibsvmBlock parse_libsvm(std::string_view text, std::int64_t first_line,
                          const LibsvmOptions& options) {

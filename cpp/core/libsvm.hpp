@@ -15,6 +15,7 @@ struct LibsvmOptions {
   Index max_features = max_features_default;
   bool labels_required = true;        // else a line may begin with its first pair
   std::size_t bad_allowed = 0;        // bad lines that are left out before parsing stops
+  bool bytewise = false;              // without AVX2, with the same result
 
   static constexpr Index max_features_default = 50'000'000;
 };
@@ -23,6 +24,7 @@ struct LibsvmOptions {
 struct Fault {
   std::int64_t line, column;
   std::string found, expected;
+  bool operator==(const Fault&) const = default;
 };
 
 // The rows of a piece of text.
@@ -44,6 +46,9 @@ struct LibsvmBlock {
                 starts.size() - 1, std::max(columns, at_least));
   }
 };
+
+// Whether two blocks say the same, to the bit.
+bool same(const LibsvmBlock& a, const LibsvmBlock& b);
 
 // Parses whole lines; the last one may lack its newline. Stops after one bad line more than allowed.
 LibsvmBlock parse_libsvm(std::string_view text, std::int64_t first_line, const LibsvmOptions& options);

@@ -18,7 +18,11 @@ LibsvmBlock parse(std::string_view text, const LibsvmOptions& options = {},
                   std::int64_t first_line = 1) {
   const auto copy = std::make_unique<char[]>(text.size());
   std::copy(text.begin(), text.end(), copy.get());
-  return parse_libsvm({copy.get(), text.size()}, first_line, options);
+  LibsvmBlock block = parse_libsvm({copy.get(), text.size()}, first_line, options);
+  LibsvmOptions bytewise = options;
+  bytewise.bytewise = true;
+  CHECK(same(block, parse_libsvm({copy.get(), text.size()}, first_line, bytewise)));
+  return block;
 }
 
 LibsvmOptions tolerant(std::size_t bad_allowed = 1000) {
@@ -295,4 +299,92 @@ TEST(text_may_end_anywhere) {
     CHECK(block.faults.size() + block.labels.size() <= 2);
     CHECK(block.starts.size() == block.labels.size() + 1);
   }
+}
+
+namespace {
+
+// Text of rows as files have them, with something odd here and there.
+class Writer {
+ public:
+  explicit Writer(std::uint64_t seed) : state_(seed) {}
+
+  std::string text(int lines, int oddness) {
+    std::string out;
+    for (int i = 0; i < lines; ++i) {
+      out += pick({"1", "-1", "+1", "0", "7", "12", "-1.0", "1e0"});
+      std::uint64_t index = 0;
+      const std::uint64_t pairs = below(4) == 0 ? below(3) : below(90);
+      for (std::uint64_t k = 0; k < pairs; ++k) {
+        index += 1 + (below(8) == 0 ? below(200'000) : below(9));
+        out += ' ' + std::to_string(index) + ':' + value();
+      }
+      out += pick({"\n", "\n", "\n", " \n", "\r\n"});
+      if (below(100) < static_cast<std::uint64_t>(oddness)) mutate(out);
+    }
+    return out;
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t n) {
+    state_ = state_ * 6364136223846793005 + 1442695040888963407;
+    return (state_ >> 33) % n;
+  }
+  std::string pick(std::initializer_list<const char*> words) {
+    return words.begin()[below(words.size())];
+  }
+  std::string digits(std::uint64_t n) {
+    std::string out;
+    while (out.size() < n) out += static_cast<char>('0' + below(10));
+    return out;
+  }
+  std::string value() {
+    const std::string sign = below(3) == 0 ? "-" : "";
+    switch (below(40)) {
+      case 0: return sign + digits(1 + below(20));
+      case 1: return sign + digits(below(18)) + '.' + digits(1 + below(18));
+      case 2: return sign + "0." + digits(13 + below(6));
+      case 3: return sign + digits(1) + "." + digits(7) + pick({"e-02", "E5", "e+00", "e-300"});
+      case 4: return sign + pick({"0", ".5", "5.", "1.", "-.0", "9007199254740993"});
+      case 5: case 6: case 7: case 8: case 9: return sign + digits(1 + below(3));
+      default: return sign + "0." + digits(6);
+    }
+  }
+  // A byte of the last line becomes another, is doubled or taken away.
+  void mutate(std::string& out) {
+    const std::size_t line = out.find_last_of('\n', out.size() - 2) + 1;
+    const std::size_t at = line + below(out.size() - line);
+    const char odd = pick({" ", "\t", "\r", ":", ".", "-", "+", "e", "#", "x", "0", "\n"})[0];
+    switch (below(3)) {
+      case 0: out[at] = odd; break;
+      case 1: out.insert(at, 1, odd); break;
+      default: out.erase(at, 1);
+    }
+  }
+
+  std::uint64_t state_;
+};
+
+}  // namespace
+
+// `parse` compares them.
+TEST(both_ways_to_parse_say_the_same) {
+  std::size_t rows = 0, faults = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    LibsvmOptions options = tolerant();
+    options.base = seed & 1;
+    options.labels_required = seed & 2;
+    if (seed % 7 == 0) options.max_features = 100;
+    const LibsvmBlock block = parse(Writer(seed).text(40, seed % 5 * 10), options);
+    rows += block.labels.size();
+    faults += block.faults.size();
+  }
+  CHECK(rows > 6000 && faults > 500);
+}
+
+TEST(both_ways_agree_on_lines_longer_than_they_look_ahead) {
+  std::string text = "1 1:1\n", line = "1";
+  for (int k = 1; k < 9000; ++k) line += ' ' + std::to_string(k) + ":0.125";
+  for (int k = 0; k < 3; ++k) text += line + "\n1 7:1\n";
+  const LibsvmBlock block = parse(text + line);
+  CHECK(block.labels.size() == 8 && block.columns == 8999);
 }

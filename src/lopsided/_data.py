@@ -38,7 +38,7 @@ def as_batch(X: Any, known: int = 0) -> Batch:
     """Look at X as rows. Arrays of float64 or float32 and CSR matrices are not copied."""
     if isinstance(X, Batch):
         return X
-    if isinstance(X, _core.LibsvmBlock):
+    if isinstance(X, (_core.LibsvmBlock, _core.PackedBlock)):
         return Batch(X.rows(known), None, "sparse", open=True)
     if hasattr(X, "tocsr") or (hasattr(X, "indptr") and hasattr(X, "indices")):
         names, hashed = getattr(X, "names", None), bool(getattr(X, "hashed", False))

@@ -6,23 +6,34 @@ import errno
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file whole or not at all."""
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file() and not target.is_dir():
+        target.write_bytes(data)  # a pipe or a device cannot be replaced
+        return
+    with whole_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that takes its place when it is whole; an error on the way leaves no trace."""
     target = Path(path).resolve()  # through links, so that a link stays one
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", os.fspath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder to save in", os.fspath(path))
-    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
-        target.write_bytes(data)
-        return
     handle, temporary = tempfile.mkstemp(prefix=".lopsided.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from typing import Any
 
 import click
 
-from ..data import cache, registry
+from ..data import cache, form_of, registry
+from ..data.block import BadLines
+from .options import check_apart, check_writable
 from .output import print_json, print_table
 
 _FOLDER = click.option(
@@ -94,6 +97,65 @@ def fetch(names: tuple[str, ...], folder: tuple[str, ...]) -> None:
             if sound is False:
                 raise ValueError(f"{path}: its checksum is wrong; remove it and fetch it again")
             click.echo(str(path))
+
+
+@command.command(
+    name="cache",
+    epilog="""\b
+Examples:
+  lopsided data cache events.svm && lopsided run events.svm.lopc
+  lopsided data cache --info events.svm.lopc
+""",
+)
+@click.argument("file")
+@click.option("--out", help="Where to write it. [FILE.lopc]")
+@click.option("--base", type=click.IntRange(0, 1), help="First index of the text. [detected]")
+@click.option("--max-features", type=click.IntRange(1), help="Largest number of features.")
+@click.option("--skip-bad", type=click.IntRange(0), help="Bad lines to leave out.")
+@click.option("--unlabelled", is_flag=True, help="Rows may lack a label, as those to predict.")
+@click.option("--info", is_flag=True, help="Tell what a cache holds and what it was made of.")
+@_JSON
+def cache_(
+    file: str,
+    out: str | None,
+    base: int | None,
+    max_features: int | None,
+    skip_bad: int | None,
+    unlabelled: bool,
+    info: bool,
+    as_json: bool,
+) -> None:
+    """Keep a LIBSVM file in a binary form that is read at the speed of memory."""
+    from ..data.packed import PackedReader, write_packed
+
+    if info:
+        if any((out, base is not None, max_features, skip_bad is not None, unlabelled)):
+            raise click.UsageError("--info only looks at a cache: leave the other options out")
+        path, about = file, PackedReader(file, fresh=False).about
+    else:
+        path, bad = _beside(file, out), BadLines(skip_bad or 0)
+        given = {"base": base, "max_features": max_features}
+        known = {k: v for k, v in given.items() if v is not None}
+        about = write_packed(file, path, bad=bad, labelled=not unlabelled, **known)
+        for error in bad.found:
+            click.echo(f"left out: {error}", err=True)
+    rows = [("cache", path), *about.table(path)]
+    if as_json:
+        print_json({"cache": path, **dataclasses.asdict(about), "state": about.source.state(path)})
+    else:
+        print_table(rows)
+
+
+def _beside(file: str, out: str | None) -> str:
+    """Return where a cache goes."""
+    if out is None and file == "-":
+        raise click.UsageError("standard input has no name: say where to write with --out")
+    path = f"{file}.lopc" if out is None else out
+    if form_of(file) != "libsvm":
+        raise click.UsageError(f"{file}: only LIBSVM text can be cached")
+    check_apart([file], [path])
+    check_writable(path)
+    return path
 
 
 class _Bar:

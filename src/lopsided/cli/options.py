@@ -22,7 +22,9 @@ from ..data import NamedReader, open_reader
 from ..data.block import BadLines
 
 _READING = (
-    click.option("--format", "-f", "form", help="libsvm, csv, parquet, jsonl or npz. [by ending]"),
+    click.option(
+        "--format", "-f", "form", help="libsvm, csv, parquet, jsonl, npz or lopc. [by ending]"
+    ),
     click.option("--label", help="Label column or key, by name or position."),
     click.option("--weight", help="Weight column or key."),
     click.option("--drop", multiple=True, help="Column to leave out. Repeatable."),

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._parameters import nearest
 from .block import BadLines, Block, DataError
-from .files import plain_name
+from .files import is_packed, plain_name
 
 _READERS = {
     "libsvm": ("libsvm", "LibsvmReader"),
@@ -19,6 +19,7 @@ _READERS = {
     "parquet": ("parquet", "ParquetReader"),
     "jsonl": ("jsonl", "JsonLinesReader"),
     "npz": ("npz", "NpzReader"),
+    "lopc": ("packed", "PackedReader"),
 }
 _ENDINGS = {
     ".svm": "libsvm",
@@ -35,7 +36,13 @@ _ENDINGS = {
     ".ndjson": "jsonl",
     ".json": "jsonl",
     ".npz": "npz",
+    ".lopc": "lopc",
 }
+
+
+def form_of(path: str) -> str:
+    """Return the format of a file by its ending."""
+    return _ENDINGS.get(os.path.splitext(plain_name(path))[1].lower(), "libsvm")
 
 
 def open_reader(
@@ -56,7 +63,8 @@ def open_reader(
     path : str
         What to read.
     form : str, optional
-        libsvm, csv, parquet, jsonl or npz. Default: by the ending of the file, else libsvm.
+        libsvm, csv, parquet, jsonl, npz or lopc. Default: by the ending of the file, else
+        libsvm. A cache is known by its first bytes wherever LIBSVM text may stand.
     labelled : bool
         Whether every row must have a label.
     bad : BadLines, optional
@@ -70,8 +78,9 @@ def open_reader(
     **options
         Of the reader; one it does not have is an error.
     """
-    if form is None:
-        form = _ENDINGS.get(os.path.splitext(plain_name(path))[1].lower(), "libsvm")
+    form = form_of(path) if form is None else form
+    if form == "libsvm" and is_packed(path):
+        form = "lopc"
     if form not in _READERS:
         raise ValueError(f"there is no format {form!r}: {nearest(form, _READERS)}")
     module, name = _READERS[form]

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, cast
 
 from .block import DataError
 
+PACKED = b"\x89lopc\r\n\x1a"  # how a cache of rows begins: no text does
 _PATIENCE = 100  # milliseconds between looks at whether anybody still wants the bytes of a pipe
 
 
@@ -58,10 +59,35 @@ _OPENERS: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
 }
 
 
+def is_packed(path: str) -> bool:
+    """Say whether a file is a cache of rows, by its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.read(8) == PACKED
+    except OSError:
+        return False
+
+
 def plain_name(path: str) -> str:
     """Return the name of a file without the ending of its compression."""
     stem, ending = os.path.splitext(path)
     return stem if ending in _OPENERS else path
+
+
+def open_raw(path: str) -> io.FileIO:
+    """Open the bytes of a file, or "-", as they are."""
+    if path == "-":
+        if sys.stdin is None:
+            raise DataError("standard input", expected="it is closed; name a file")
+        return io.FileIO(sys.stdin.fileno(), closefd=False)
+    if Path(path).is_dir():
+        raise DataError(path, expected="this is a folder; name a file in it")
+    try:
+        return io.FileIO(path)
+    except FileNotFoundError:
+        raise DataError(path, expected="there is no such file") from None
+    except PermissionError:
+        raise DataError(path, expected="this file may not be read") from None
 
 
 class ByteStream(io.RawIOBase):
@@ -69,7 +95,7 @@ class ByteStream(io.RawIOBase):
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == "-" else path
-        self._raw = self._open(path)
+        self._raw = open_raw(path)
         self.size: int | None = None
         if path != "-":
             info = os.fstat(self._raw.fileno())
@@ -89,21 +115,6 @@ class ByteStream(io.RawIOBase):
                 raise DataError(self.name, expected=f"{what} (byte 0)")
         self._stream: Any = counted if opener is None else opener(counted)
         self._plain = opener is None
-
-    @staticmethod
-    def _open(path: str) -> io.FileIO:
-        if path == "-":
-            if sys.stdin is None:
-                raise DataError("standard input", expected="it is closed; name a file")
-            return io.FileIO(sys.stdin.fileno(), closefd=False)
-        if Path(path).is_dir():
-            raise DataError(path, expected="this is a folder; name a file in it")
-        try:
-            return io.FileIO(path)
-        except FileNotFoundError:
-            raise DataError(path, expected="there is no such file") from None
-        except PermissionError:
-            raise DataError(path, expected="this file may not be read") from None
 
     @property
     def position(self) -> int:

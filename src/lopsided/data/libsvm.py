@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
-from itertools import cycle
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import count
+from typing import cast
 
 from .. import _core
 from .block import BadLines, Block, DataError
-from .files import ByteStream, open_bytes
+from .files import PACKED, ByteStream, open_bytes
 
 MAX_FEATURES = 50_000_000
 _PIECE = 1 << 20  # bytes of text a block
-_PARSERS = 2  # threads that parse
-_AHEAD = 4  # pieces that are read, parsed or ready while one is learned from
+
+
+def _threads() -> int:
+    """Return how many threads read and parse."""
+    processors = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    )
+    return min(3, processors or 1)
 
 
 class LibsvmReader:
@@ -57,17 +66,10 @@ class LibsvmReader:
     def __iter__(self) -> Iterator[Block]:
         """Yield blocks; the next ones are read and parsed while this one is used."""
         rows = before = 0
-        with (
-            closing(self.stream),
-            ThreadPoolExecutor(_PARSERS) as parsers,
-            ThreadPoolExecutor(1) as reader,
-            self._abandoning(),
-        ):
-            pieces = self._parsed(parsers)
-            coming = deque(reader.submit(next, pieces, None) for _ in range(_AHEAD))
-            while (parsing := coming.popleft().result()) is not None:
-                parsed = parsing.result()
-                coming.append(reader.submit(next, pieces, None))
+        pieces = _Pieces(self.stream, self._piece)
+        parse = self._one_by_one if _threads() == 1 else self._ahead
+        with closing(self.stream), closing(parse(pieces)) as blocks:
+            for parsed in blocks:
                 for line, column, text, expected in parsed.faults:
                     shown = text.decode("utf-8", "backslashreplace")
                     place = before + line, column
@@ -81,49 +83,113 @@ class LibsvmReader:
         if rows == 0:
             raise DataError(self.stream.name, expected="there are no rows in it")
 
-    @contextmanager
-    def _abandoning(self) -> Iterator[None]:
-        """Let no thread wait for bytes once the blocks are no longer asked for."""
-        try:
-            yield
-        finally:
-            self.stream.abandon()
+    def _one_by_one(self, pieces: _Pieces) -> Generator[_core.LibsvmBlock, None, None]:
+        """With a single processor a piece is parsed and used while it is still near."""
+        while (piece := pieces.take(self._look)) is not None:
+            yield self._parse(pieces, piece)
 
-    def _parsed(self, parsers: ThreadPoolExecutor) -> Iterator[Future[_core.LibsvmBlock]]:
-        for piece in self._pieces():
-            if self.base is None:  # read as if from 0: does index 0 occur?
-                block = self._parse(piece, 0, self._max_features + 1)
-                if block.columns:
-                    self.base = 0 if block.has_zero else 1
-            yield parsers.submit(self._parse_once, piece, self.base or 0)
+    def _ahead(self, pieces: _Pieces) -> Generator[_core.LibsvmBlock, None, None]:
+        """Read and parse in threads, each its piece; the blocks come in the order of the text."""
+        turn = count()
+        made: dict[int, _core.LibsvmBlock | BaseException | None] = {}
+        lock = threading.Lock()
 
-    def _parse(self, piece: memoryview, base: int, limit: int) -> _core.LibsvmBlock:
+        def work() -> None:
+            piece: memoryview | None = None
+            with lock:  # who comes first reads first
+                number = next(turn)
+                try:
+                    piece = pieces.take(self._look)
+                except BaseException as error:
+                    made[number] = error
+                    pieces.end()
+                    return
+            try:
+                made[number] = None if piece is None else self._parse(pieces, piece)
+            except BaseException as error:
+                made[number] = error
+
+        with ThreadPoolExecutor(_threads()) as pool:
+            try:
+                coming = deque(pool.submit(work) for _ in range(2 * _threads()))
+                for number in count():
+                    while number not in made:  # another thread may have been first
+                        coming.popleft().result()
+                    parsed = made.pop(number)
+                    if parsed is None:
+                        return
+                    if isinstance(parsed, BaseException):
+                        raise parsed
+                    coming.append(pool.submit(work))
+                    yield parsed
+            finally:  # nobody waits for bytes once the blocks are no longer asked for
+                self.stream.abandon()
+                pool.shutdown(cancel_futures=True)
+
+    def _look(self, piece: memoryview) -> None:
+        """Find out from the first pieces what the first column is called."""
+        if piece[:8] == PACKED:
+            raise DataError(
+                self.stream.name,
+                expected="this is a cache: name it as a plain file, by its own name",
+            )
+        if self.base is None:  # read as if from 0: does index 0 occur?
+            block = self._read(piece, 0, self._max_features + 1)
+            if block.columns:
+                self.base = 0 if block.has_zero else 1
+
+    def _parse(self, pieces: _Pieces, piece: memoryview) -> _core.LibsvmBlock:
+        block = self._read(piece, self.base or 0, self._max_features)
+        pieces.give_back(piece)
+        return block
+
+    def _read(self, piece: memoryview, base: int, limit: int) -> _core.LibsvmBlock:
         return _core.parse_libsvm(piece, 1, base, limit, self._labelled, self.bad.allowed)
 
-    def _parse_once(self, piece: memoryview, base: int) -> _core.LibsvmBlock:
-        with piece:  # gives the buffer back before anybody knows of the result
-            return self._parse(piece, base, self._max_features)
 
-    def _pieces(self) -> Iterator[memoryview]:
-        """Yield the text in pieces of whole lines, each good until `_AHEAD` more are asked for."""
-        rest = b""
-        for buffer in cycle([bytearray(self._piece) for _ in range(_AHEAD)]):
-            buffer[: len(rest)] = rest
-            filled, end = len(rest), 0
-            while end == 0 or (filled < len(buffer) and self.stream.waiting()):
-                taken = self._fill(buffer, filled)
-                if taken == 0:  # the last line may lack its newline
-                    end = filled
-                    break
-                end = max(end, buffer.rfind(b"\n", filled, filled + taken) + 1)
-                filled += taken
-            if end == 0:
-                return
-            rest = bytes(memoryview(buffer)[end:filled])
-            yield memoryview(buffer)[:end]
+class _Pieces:
+    """Text in pieces of whole lines, in buffers that are used again."""
+
+    def __init__(self, stream: ByteStream, size: int) -> None:
+        self._stream = stream
+        self._size = size
+        self._free: list[bytearray] = []
+        self._rest = b""
+        self._ended = False
+
+    def take(self, look: Callable[[memoryview], None]) -> memoryview | None:
+        """Return the next piece once it was looked at, or None at the end."""
+        if self._ended:
+            return None
+        buffer = self._free.pop() if self._free else bytearray(self._size)
+        filled, end = len(self._rest), 0
+        buffer[:filled] = self._rest
+        while end == 0 or (filled < len(buffer) and self._stream.waiting()):
+            taken = self._fill(buffer, filled)
+            if taken == 0:  # the last line may lack its newline
+                end, self._ended = filled, True
+                break
+            end = max(end, buffer.rfind(b"\n", filled, filled + taken) + 1)
+            filled += taken
+        if end == 0:
+            return None
+        self._rest = bytes(memoryview(buffer)[end:filled])
+        piece = memoryview(buffer)[:end]
+        look(piece)
+        return piece
+
+    def give_back(self, piece: memoryview) -> None:
+        """Let the buffer of a piece be used again."""
+        buffer = piece.obj
+        piece.release()
+        self._free.append(cast(bytearray, buffer))
+
+    def end(self) -> None:
+        """Give no more pieces."""
+        self._ended = True
 
     def _fill(self, buffer: bytearray, filled: int) -> int:
         if filled == len(buffer):  # a line longer than the buffer
             buffer.extend(bytes(len(buffer)))
         with memoryview(buffer)[filled:] as free:
-            return self.stream.readinto(free)
+            return self._stream.readinto(free)

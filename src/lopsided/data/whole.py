@@ -43,7 +43,8 @@ def _joined(parts: Sequence[Any]) -> Any:
         return np.concatenate(parts)
     if isinstance(first, Dense):
         return Dense(np.concatenate([part.array for part in parts]), parts[-1].names)
-    sparse = [_sparse(part) if isinstance(part, _core.LibsvmBlock) else part for part in parts]
+    blocks = _core.LibsvmBlock, _core.PackedBlock
+    sparse = [_sparse(part) if isinstance(part, blocks) else part for part in parts]
     before = np.cumsum([0, *(part.indptr[-1] for part in sparse)])
     starts = [part.indptr[1:] + n for part, n in zip(sparse, before[:-1], strict=True)]
     shape = (sum(part.shape[0] for part in sparse), max(part.shape[1] for part in sparse))
@@ -57,7 +58,7 @@ def _joined(parts: Sequence[Any]) -> Any:
     )
 
 
-def _sparse(block: _core.LibsvmBlock) -> Sparse:
+def _sparse(block: _core.LibsvmBlock | _core.PackedBlock) -> Sparse:
     indptr, indices, data = block.csr()
     return Sparse(indptr, indices, data, (len(indptr) - 1, block.columns))
 

@@ -1,0 +1,396 @@
+#include "libsvm_avx2.hpp"
+
+#include "number.hpp"
+
+#if defined(__x86_64__)
+
+#include <x86intrin.h>
+
+#include <array>
+
+#define LOPSIDED_AVX2 __attribute__((target("avx2,bmi,popcnt")))
+#define LOPSIDED_AVX2_INLINE [[gnu::always_inline]] inline LOPSIDED_AVX2
+#define LOPSIDED_AVX2_LAMBDA __attribute__((target("avx2,bmi,popcnt"), always_inline))
+
+namespace lopsided {
+
+namespace {
+
+// How to bring the digits of a number to the right end of 16 bytes, by its length and by where its
+// dot stands: 0 for nowhere, else one more than its byte.
+struct Shape {
+  std::array<unsigned char, 16> control;
+  double divisor[2];  // of a number that is positive, negative
+};
+constexpr int longest = 16;
+using Shapes = std::array<std::array<Shape, 32>, longest + 1>;
+
+constexpr std::array<unsigned char, 16> last_bytes(int length) {
+  std::array<unsigned char, 16> control{};
+  for (int j = 0; j < 16; ++j) control[j] = static_cast<unsigned char>(j >= 16 - length ? j : 0x80);
+  return control;
+}
+
+constexpr Shapes make_shapes() {
+  Shapes shapes{};
+  for (int length = 0; length <= longest; ++length)
+    for (int place = 0; place < 32; ++place) {
+      // Of no bytes at all the last one is looked at, the separator: it is no digit.
+      Shape shape{last_bytes(std::max(length, 1)), {1.0, -1.0}};
+      const int decimals = 16 - place;
+      // A dot alone stays, and is no digit.
+      if (place >= 1 && place <= 16 && decimals < length && length > 1) {
+        for (int j = 15; j >= 0; --j) {
+          const int from = j >= place ? j : j - 1;
+          shape.control[j] = static_cast<unsigned char>(from >= 16 - length ? from : 0x80);
+        }
+        shape.divisor[0] = powers_of_ten[decimals];
+        shape.divisor[1] = -powers_of_ten[decimals];
+      }
+      shapes[length][place] = shape;
+    }
+  return shapes;
+}
+constexpr Shapes shapes = make_shapes();
+
+constexpr std::size_t longest_index = 8;
+constexpr auto make_index_shapes() {
+  std::array<std::array<unsigned char, 16>, longest_index + 1> out{};
+  for (int length = 0; length < static_cast<int>(out.size()); ++length)
+    out[length] = last_bytes(std::max(length, 1));
+  return out;
+}
+constexpr auto index_shapes = make_index_shapes();
+
+// What an odd number leaves: 0, and no fault.
+constexpr Shape no_shape{last_bytes(0), {1.0, -1.0}};
+
+// Of 0. and 15 or 16 digits: those digits. Nothing for others, and if they make no whole double.
+constexpr Shape long_shapes[] = {{last_bytes(15), {1e15, -1e15}}, {last_bytes(16), {1e16, -1e16}}};
+inline const Shape* long_shape(const char* p, std::size_t length) {
+  if ((length != 17 && length != 18) || p[0] != '0' || p[1] != '.' || p[2] == '9') return nullptr;
+  return &long_shapes[length - 17];
+}
+
+// Bits of 64 bytes.
+struct Marks {
+  std::uint64_t blanks = 0, colons = 0, newlines = 0;
+};
+
+LOPSIDED_AVX2_INLINE Marks marks(const char* p) {
+  const __m256i blanks = _mm256_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0,
+                                          ' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0);
+  // Where the table has 0, only byte 0 would be found, and that one asks for the blank.
+  Marks out;
+  for (int half = 0; half < 2; ++half) {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32 * half));
+    const auto bits = [&](__m256i same) LOPSIDED_AVX2_LAMBDA {
+      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(same)))
+             << (32 * half);
+    };
+    out.blanks |= bits(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(blanks, x), x));
+    out.colons |= bits(_mm256_cmpeq_epi8(x, _mm256_set1_epi8(':')));
+    out.newlines |= bits(_mm256_cmpeq_epi8(x, _mm256_set1_epi8('\n')));
+  }
+  return out;
+}
+
+// Writes where the bits are, and a few more; returns the end of those that are.
+LOPSIDED_AVX2_INLINE std::uint32_t* places(std::uint64_t bits, std::uint32_t at, std::uint32_t* out) {
+  std::uint32_t* const end = out + std::popcount(bits);
+  do {
+    for (int k = 0; k < 8; ++k, bits = _blsr_u64(bits))
+      *out++ = at + static_cast<std::uint32_t>(_tzcnt_u64(bits));  // of 0 too, without a question
+  } while (bits != 0);
+  return end;
+}
+
+// All ones where lane k of eight is below n.
+LOPSIDED_AVX2_INLINE __m256i below(Index n) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+LOPSIDED_AVX2_INLINE __m256i load(const std::uint32_t* p) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+}
+
+// The pairs of a line.
+struct Words {
+  const char* text;
+  const std::uint32_t *ends, *colons;
+  std::size_t size;
+};
+
+// With `sift` a value that is not usual is noted as odd, else the row is refused.
+template <bool sift>
+LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, UsualRows::Numbers& numbers) {
+  numbers.odd.clear();
+  const char* const text = words.text;
+  const std::uint32_t *const ends = words.ends, *const colons = words.colons;
+  const std::size_t size = words.size;
+  double* const divisors = numbers.divisors.data();
+  std::uint32_t *const values = numbers.values.data(), *const indices = numbers.indices.data();
+  const __m256i zeros = _mm256_set1_epi8('0'), tens = _mm256_set1_epi16(0x010a),
+                hundreds = _mm256_set1_epi32(0x00010064), myriads = _mm256_set1_epi32(0x00012710);
+  const __m256i nine = _mm256_set1_epi8(9);
+  __m256i largest = nine;
+  const auto bytes = [](const void* p) LOPSIDED_AVX2_LAMBDA {
+    return _mm_loadu_si128(static_cast<const __m128i*>(p));
+  };
+  const auto both = [](__m128i low, __m128i high) LOPSIDED_AVX2_LAMBDA {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+  };
+  // Of value and index of a pair, four digits together.
+  const auto fours = [&](std::size_t k) LOPSIDED_AVX2_LAMBDA {
+    const std::size_t before = ends[k], colon = colons[k], end = ends[k + 1];
+    const __m128i value = bytes(text + end - 16);
+    const std::size_t negative = text[colon + 1] == '-';
+    const std::size_t length = end - colon - 1 - negative;
+    const auto dots = static_cast<unsigned>(
+        _mm_movemask_epi8(_mm_cmpeq_epi8(value, _mm_set1_epi8('.'))));
+    const auto place = static_cast<unsigned>(_bit_scan_reverse(static_cast<int>(2 * dots + 1)));
+    const __m128i index_control = bytes(index_shapes[colon - before - 1].data());
+    const __m256i both_digits = _mm256_sub_epi8(both(value, bytes(text + colon - 16)), zeros);
+    const Shape* shape;
+    if constexpr (sift) {
+      shape = length <= longest ? &shapes[length][place] : long_shape(text + end - length, length);
+      if (shape != nullptr) {
+        const __m128i digits = _mm_shuffle_epi8(_mm256_castsi256_si128(both_digits),
+                                                bytes(shape->control.data()));
+        const __m128i most = _mm256_castsi256_si128(nine);
+        if (_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(digits, most), most)) != 0xffff)
+          shape = nullptr;
+      }
+      if (shape == nullptr) {
+        numbers.odd.push_back(static_cast<std::uint32_t>(k));
+        shape = &no_shape;
+      }
+    } else {
+      shape = &shapes[length][place];
+    }
+    divisors[k] = shape->divisor[negative];
+    const __m256i digits = _mm256_shuffle_epi8(
+        both_digits, both(bytes(shape->control.data()), index_control));
+    largest = _mm256_max_epu8(largest, digits);
+    return _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
+  };
+  const auto store = [&](std::size_t k, __m256i first, __m256i second) LOPSIDED_AVX2_LAMBDA {
+    const __m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(first, second), myriads);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(values + 2 * k), _mm256_castsi256_si128(eights));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(indices + 2 * k), _mm256_extracti128_si256(eights, 1));
+  };
+  std::size_t k = 0;
+  for (; k + 1 < size; k += 2) {
+    const __m256i first = fours(k);
+    store(k, first, fours(k + 1));
+  }
+  if (k < size) store(k, fours(k), _mm256_setzero_si256());
+  // Nothing of another row is looked at below.
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(values + 2 * ((size + 1) & ~1ul)),
+                      _mm256_setzero_si256());
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi8(largest, nine)) == -1;
+}
+
+}  // namespace
+
+bool UsualRows::possible() {
+  static const bool answer = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                             __builtin_cpu_supports("popcnt");
+  return answer;
+}
+
+UsualRows::UsualRows(std::string_view text, const LibsvmOptions& options)
+    : text_(text), options_(options) {}
+
+bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
+  if (p < pause_) return false;
+  if (next_ == lines_.size()) {
+    if (2 * found_ < lines_.size()) {  // trying costs more than it brings
+      pause_ = p + 15 * std::min<std::ptrdiff_t>(reach_, (text_.data() + text_.size() - p) / 15);
+      lines_.clear();
+      next_ = found_ = 0;
+      return read(p, indices, values, row);
+    }
+    scan(p);
+    const auto left = static_cast<std::size_t>(text_.data() + text_.size() - p);
+    while (lines_.empty()) {  // a long line, or the last one without a newline
+      if (left <= reach_) return false;
+      reach_ *= 2;
+      scan(p);
+    }
+  }
+  const Line last = next_ == 0 ? Line{} : lines_[next_ - 1];
+  const Line line = lines_[next_++];
+  const std::uint32_t* const ends = ends_.data() + last.ends;
+  const std::uint32_t* const colons = colons_.data() + last.colons;
+  const auto n = static_cast<Index>(line.colons - last.colons);
+  if (line.ends - last.ends != line.colons - last.colons + 1) return false;
+  if (p - text_.data() < 16) return false;  // the numbers are loaded with what is before them
+  const Lengths lengths = look_at_lengths(ends, colons, n);
+  if (lengths == Lengths::bad || !read_label(p, window_ + ends[0], row.label)) return false;
+  // A row like the one before.
+  bool read = false;
+  if (!with_odd_ && lengths == Lengths::usual)
+    read = read_usual(ends, colons, n) && finish_values(values, n);
+  if (!read) {
+    if (!sift(ends, colons, n) || !finish_values(values, n)) return false;
+    if (!read_odd(ends, colons, values)) return false;
+    with_odd_ = !numbers_.odd.empty();
+  }
+  if (!finish_indices(indices, n)) return false;
+  row.size = n;
+  row.end = window_ + line.newline;
+  found_ += read || 4 * numbers_.odd.size() < static_cast<std::size_t>(n);
+  return true;
+}
+
+LOPSIDED_AVX2 void UsualRows::scan(const char* p) {
+  const auto size = std::min<std::size_t>(reach_, text_.data() + text_.size() - p);
+  ends_.resize(reach_ + 64);
+  colons_.resize(reach_ + 64);
+  lines_.clear();
+  window_ = p;
+  next_ = found_ = 0;
+  std::uint32_t *ends = ends_.data(), *colons = colons_.data();
+  std::uint64_t before = 1;  // the byte before is a blank, as is the end of a line
+  for (std::size_t at = 0; at < size; at += 64) {
+    Marks found;
+    if (size - at >= 64) {
+      found = marks(p + at);
+    } else {
+      char rest[64] = {};
+      std::memcpy(rest, p + at, size - at);
+      found = marks(rest);
+    }
+    const std::uint64_t word_ends = found.blanks & ~(found.blanks << 1 | before);
+    before = found.blanks >> 63;
+    for (std::uint64_t bits = found.newlines; bits != 0; bits &= bits - 1) {
+      const std::uint64_t up_to = bits ^ (bits - 1);
+      lines_.push_back({static_cast<std::uint32_t>(at) + std::countr_zero(bits),
+                        static_cast<std::uint32_t>(ends - ends_.data()) + std::popcount(word_ends & up_to),
+                        static_cast<std::uint32_t>(colons - colons_.data()) +
+                            std::popcount(found.colons & up_to)});
+    }
+    ends = places(word_ends, static_cast<std::uint32_t>(at), ends);
+    colons = places(found.colons, static_cast<std::uint32_t>(at), colons);
+  }
+}
+
+bool UsualRows::read_label(const char* p, const char* end, std::int32_t& label) const {
+  if (end - p == 1 && is_digit(*p)) {
+    label = *p - '0';
+    return true;
+  }
+  if (end - p == 2 && (*p == '-' || *p == '+') && is_digit(p[1])) {
+    label = *p == '-' ? '0' - p[1] : p[1] - '0';
+    return true;
+  }
+  double number = 0;
+  if (read_number(p, end, number) != end || number != std::trunc(number) || std::abs(number) > 1e9)
+    return false;
+  label = static_cast<std::int32_t>(number);
+  return true;
+}
+
+// If none is bad, a colon stands in every word but the first.
+LOPSIDED_AVX2 UsualRows::Lengths UsualRows::look_at_lengths(const std::uint32_t* ends,
+                                                            const std::uint32_t* colons, Index n) {
+  const __m256i one = _mm256_set1_epi32(1);
+  __m256i index = _mm256_setzero_si256(), value = index;
+  for (Index k = 0; k < n; k += 8) {
+    const __m256i colon = load(colons + k), valid = below(n - k);
+    const auto length = [&](__m256i from, __m256i to) LOPSIDED_AVX2_LAMBDA {
+      return _mm256_and_si256(_mm256_sub_epi32(_mm256_sub_epi32(to, from), one), valid);
+    };
+    index = _mm256_max_epu32(index, length(load(ends + k), colon));
+    value = _mm256_max_epu32(value, length(colon, load(ends + k + 1)));
+  }
+  const auto within = [](__m256i lengths, int most) LOPSIDED_AVX2_LAMBDA {
+    const __m256i limit = _mm256_set1_epi32(most);
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(lengths, limit), limit)) == -1;
+  };
+  if (!within(index, longest_index) || !within(value, 1000)) return Lengths::bad;
+  return within(value, longest) ? Lengths::usual : Lengths::some_long;
+}
+
+LOPSIDED_AVX2 bool UsualRows::read_usual(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
+  make_room(n);
+  return read_digits<false>({window_, ends, colons, static_cast<std::size_t>(n)}, numbers_);
+}
+
+LOPSIDED_AVX2 bool UsualRows::sift(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
+  make_room(n);
+  return read_digits<true>({window_, ends, colons, static_cast<std::size_t>(n)}, numbers_);
+}
+
+void UsualRows::make_room(Index n) {
+  const auto size = static_cast<std::size_t>(n);
+  if (numbers_.divisors.size() >= size + 8) return;
+  numbers_.divisors.resize(2 * size + 16);
+  numbers_.values.resize(4 * size + 32);
+  numbers_.indices.resize(4 * size + 32);
+}
+
+bool UsualRows::read_odd(const std::uint32_t* ends, const std::uint32_t* colons, double* values) const {
+  for (const std::uint32_t k : numbers_.odd) {
+    const char *const value = window_ + colons[k] + 1, *const end = window_ + ends[k + 1];
+    if (value == end || read_number(value, end, values[k]) != end || !std::isfinite(values[k]))
+      return false;
+  }
+  return true;
+}
+
+LOPSIDED_AVX2 bool UsualRows::finish_values(double* values, Index n) const {
+  const __m256i low = _mm256_set1_epi64x(0xffffffff);
+  const __m256d two52 = _mm256_set1_pd(0x1p52), most = _mm256_set1_pd(0x1p53);
+  const auto to_double = [&](__m256i whole) LOPSIDED_AVX2_LAMBDA {
+    return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(whole, _mm256_castpd_si256(two52))), two52);
+  };
+  __m256d largest = _mm256_setzero_pd();
+  for (Index k = 0; k < n; k += 4) {
+    const __m256i parts = load(numbers_.values.data() + 2 * k);
+    const __m256d front = to_double(_mm256_and_si256(parts, low));
+    const __m256d back = to_double(_mm256_srli_epi64(parts, 32));
+    const __m256d mantissa = _mm256_add_pd(_mm256_mul_pd(front, _mm256_set1_pd(1e8)), back);
+    largest = _mm256_max_pd(largest, mantissa);
+    // Both exact, so one rounding.
+    _mm256_storeu_pd(values + k, _mm256_div_pd(mantissa, _mm256_loadu_pd(numbers_.divisors.data() + k)));
+  }
+  return _mm256_movemask_pd(_mm256_cmp_pd(largest, most, _CMP_GT_OQ)) == 0;
+}
+
+LOPSIDED_AVX2 bool UsualRows::finish_indices(Index* indices, Index n) const {
+  const __m256i base = _mm256_set1_epi32(options_.base);
+  const __m256i turn = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
+  __m256i last = _mm256_set1_epi32(-1), rising = last;
+  for (Index k = 0; k < n; k += 8) {
+    const auto part = [&](Index at) LOPSIDED_AVX2_LAMBDA {
+      return _mm256_castsi256_ps(load(numbers_.indices.data() + 2 * at));
+    };
+    const __m256i mixed = _mm256_castps_si256(_mm256_shuffle_ps(part(k), part(k + 4), 0xdd));
+    const __m256i now = _mm256_sub_epi32(_mm256_permute4x64_epi64(mixed, 0xd8), base);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(indices + k), now);
+    const __m256i turned = _mm256_permutevar8x32_epi32(now, turn);
+    const __m256i before = _mm256_blend_epi32(turned, last, 1);
+    last = turned;
+    const __m256i rises = _mm256_cmpgt_epi32(now, before);
+    rising = _mm256_and_si256(rising, _mm256_or_si256(rises, _mm256_cmpeq_epi32(
+                                          below(n - k), _mm256_setzero_si256())));
+  }
+  return _mm256_movemask_epi8(rising) == -1 && (n == 0 || indices[n - 1] < options_.max_features);
+}
+
+}  // namespace lopsided
+
+#else
+
+namespace lopsided {
+
+bool UsualRows::possible() { return false; }
+UsualRows::UsualRows(std::string_view text, const LibsvmOptions& options)
+    : text_(text), options_(options) {}
+bool UsualRows::read(const char*, Index*, double*, Row&) { return false; }
+
+}  // namespace lopsided
+
+#endif
