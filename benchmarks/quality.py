@@ -8,7 +8,7 @@ are kept so.
 "best tuned" tries every linear learner with every value of its paper's grid, with and without an
 intercept, as it comes and with classes weighed by their counts, on rows as they are (sparse: unit
 length, or standard scores and unit length) and, up to 400 features, on dense ones (centred standard
-scores and unit length). It keeps the best on the very stream it is shown for: nobody could know it
+scores and unit length); full covariances where that takes minutes. It keeps the best on the very stream it is shown for: nobody could know it
 beforehand.
 """
 
@@ -30,6 +30,7 @@ from lopsided.data import cache, registry
 AS_THEY_COME = ("Perceptron", "PA-I", "COG-II", "ACOG-II-diag")
 IN_TIME = ("creditcard", "url_day0-5_first200")
 SECOND_ORDER_LIMIT = 1e9  # rows x features^2, for a full covariance
+FEW = 64  # features up to which a full covariance is tried on raw rows too
 
 
 def load(paths, features):
@@ -63,7 +64,10 @@ def tuned(forms, y, visits):
     for (X, scaling), entry, intercept in product(forms, CATALOG, (False, True)):
         full = entry.preset.get("covariance") == "full"
         linear = entry.home.startswith("linear:") and "sketch" not in str(entry.preset)
-        if not linear or (full and len(y) * X.shape[1] ** 2 > SECOND_ORDER_LIMIT):
+        rows, columns = X.shape
+        if not linear or (full and rows * columns**2 > SECOND_ORDER_LIMIT):
+            continue
+        if full and scaling == "unit" and columns > FEW:
             continue
         grid = [
             dict(zip(entry.grid, values, strict=True)) for values in product(*entry.grid.values())
