@@ -8,8 +8,8 @@ are kept so.
 "best tuned" tries every linear learner with every value of its paper's grid, with and without an
 intercept, as it comes and with classes weighed by their counts, on rows as they are (sparse: unit
 length, or standard scores and unit length) and, up to 400 features, on dense ones (centred standard
-scores and unit length); full covariances where that takes minutes. It keeps the best on the very stream it is shown for: nobody could know it
-beforehand.
+scores and unit length); full covariances where that takes minutes. It keeps the best on the very
+stream it is shown for: nobody could know it beforehand.
 """
 
 from __future__ import annotations
