@@ -174,7 +174,7 @@ def test_tells_its_members_and_who_leads():
     assert model.members_[int(np.argmin(costs))] == model.leader_
     wide = lopsided.Recommended().fit(csr(made(90)[0]), y)
     assert len(wide.members_) == 4
-    assert [m.intercept for m in wide.members_] == [True, False, True, False]
+    assert [m.intercept for m in wide.members_] == [False, False, True, False]
     assert {m.scaling for m in lopsided.Recommended(scaling="unit").fit(X, y).members_} == {"unit"}
 
 

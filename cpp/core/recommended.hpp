@@ -5,7 +5,7 @@
 // diagonal ACOG-II or AROW, side by side: one visit to a feature serves all. As long as there are few
 // features, members 4 and 5 are AROW with a full covariance, over standard scores that are not centred
 // and over raw values; after a trial only the one stays that has cost less than all others, if any. If
-// there are more features from the start, members 2 and 3 take other steps, and 1 and 3 have no
+// there are more features from the start, members 0, 2 and 3 take other steps, and only 2 has a
 // constant. A vote is s / sqrt(1 + s^2), its weight (1 + x / 12)^-8, where x is how much more the member's mistakes have
 // cost than those of the cheapest one, in units of the dearer kind of mistake.
 //
@@ -70,25 +70,26 @@ class Recommended {
   // From the row that was just met.
   bool learn(const RowLike auto&, const Target& t, double) {
     blame(t);
-    Four step{}, share{}, after{};
+    Four step{}, share{}, after{}, r{};
     bool any = false, arow = false;
     for (std::size_t k = 0; k < lanes; ++k) {
       if (!(t.y * scores_[k] < 1)) continue;
       any = true;
-      share[k] = 1;
       step[k] = t.cost * t.weight * t.y;
       const double rate = wide_ ? wide_rates_[k] : rates_[k];
       if (rate > 0) {
         step[k] *= rate;
-        after[k] = 1;
+        share[k] = after[k] = 1;
       } else {
+        r[k] = -rate;
+        share[k] = 1 / r[k];
         arow = true;
       }
     }
     if (arow) {
       const Four variance = variances();
       for (std::size_t k = 0; k < lanes; ++k)
-        if (share[k] > after[k]) step[k] *= (1 - t.y * scores_[k]) / (variance[k] + 1);
+        if (r[k] > 0) step[k] *= (1 - t.y * scores_[k]) / (variance[k] + r[k]);
     }
     if (any) move(step, share, after);
     for (std::size_t k = lanes; k < members; ++k)
@@ -371,7 +372,7 @@ class Recommended {
   }
   Four constants() const {
     if (!constant_) return Four{};
-    return wide_ ? Four{1, 0, 1, 0} : Four{1, 1, 1, 1};
+    return wide_ ? Four{0, 0, 1, 0} : Four{1, 1, 1, 1};
   }
 
   // Charges the members that were wrong.
@@ -406,7 +407,7 @@ class Recommended {
   }
 
   bool scales_ = true, dense_ = false, constant_ = true;
-  std::array<double, lanes> rates_{}, wide_rates_{};  // of ACOG; 0: AROW, r = 1
+  std::array<double, lanes> rates_{}, wide_rates_{};  // of ACOG; of AROW -r
   Count rows_ = 0;
   Count narrow_ = 1;  // 1 until a row of more than a few features
   Count wide_ = 0;    // 1 if that row was among the first

@@ -47,7 +47,7 @@ _MEMBERS = (
     Member("AROW", None, 0.1, "unit", True),
 )
 _WIDE_MEMBERS = (
-    Member("AROW-diag", None, 1.0, "standard+unit", True),
+    Member("AROW-diag", None, 10.0, "standard+unit", False),
     Member("ACOG-II-diag", 0.1, None, "standard+unit", False),
     Member("ACOG-II-diag", 10.0, None, "standard+unit", True),
     Member("AROW-diag", None, 1.0, "unit", False),
@@ -128,7 +128,7 @@ class Recommended(CostSensitiveClassifier):
         lanes = zip(_MEMBERS, _WIDE_MEMBERS, strict=False)
         return {
             **{
-                name: member.learning_rate or 0.0
+                name: member.learning_rate or -(member.regularization or 1.0)
                 for k, (narrow, wide) in enumerate(lanes)
                 for name, member in ((f"rate.{k}", narrow), (f"rate.wide.{k}", wide))
             },

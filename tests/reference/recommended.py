@@ -36,6 +36,7 @@ class Recommended:
         self.narrow = False
         self.wide = self.own and len(self.rows) < EARLY
         if self.wide:
+            self.members[0].regularization = 10.0
             self.members[2].learning_rate = 10.0
             raw = AROW()
             raw.w, raw.sigma = self.members[3].w, self.members[3].sigma
@@ -53,7 +54,7 @@ class Recommended:
             standard = plain = uncentred = self.other.scale(x)
         ones = [float(self.intercept)] * 6
         if self.wide:
-            ones[1] = ones[3] = 0.0
+            ones[0] = ones[1] = ones[3] = 0.0
         rows = [standard, standard, standard, plain, uncentred, plain]
         return [np.concatenate([[one], row]) for one, row in zip(ones, rows, strict=True)]
 
