@@ -49,12 +49,14 @@ class Recommended {
       weigh();
     }
     ++rows_;
-    if (left_ == 0 && static_cast<double>(values_met_) >= trial_) {
-      const std::size_t best = leader();
-      left_ = best < lanes ? seats + 1 : best - lanes + 1;
-      weigh();
+    if (left_ == 0) {
+      if (static_cast<double>(values_met_) >= trial_) {
+        const std::size_t best = leader();
+        left_ = best < lanes ? seats + 1 : best - lanes + 1;
+        weigh();
+      }
+      values_met_ += static_cast<Count>(raw.size - std::count(raw.values, raw.values + raw.size, 0.0));
     }
-    values_met_ += static_cast<Count>(raw.size);
     return vote(see(raw, features(), true));
   }
 
@@ -411,7 +413,7 @@ class Recommended {
   Count rows_ = 0;
   Count narrow_ = 1;  // 1 until a row of more than a few features
   Count wide_ = 0;    // 1 if that row was among the first
-  double trial_ = 1 << 17;  // values met, until
+  double trial_ = 1 << 17;  // values other than 0, until
   Count values_met_ = 0;
   Count left_ = 0;  // one of the full members, by number from 1, is left; more: none
   mutable Prepare centred_, uncentred_;

@@ -80,7 +80,7 @@ class Recommended:
         if len(self.full) > 1 and self.met >= self.trial:
             leader = min(self.voters(), key=lambda k: self.price()[k])
             self.full = [leader] if leader >= 4 else []
-        self.met += np.count_nonzero(x) if self.sparse else len(x)
+        self.met += np.count_nonzero(x)
         self.seen = self.views(x)
         self.rows.append(x)
         self.scores = np.array([m.w @ v for m, v in zip(self.members, self.seen, strict=True)])
