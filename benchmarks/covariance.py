@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,27 +21,34 @@ RATE = 1e-9  # so small that every row is within the margin: every row is a step
 def groups(quick: bool) -> Iterator[Group]:
     for features in (50, 100, 300, 1000):
         work = 1_000_000 if quick else 10_000_000
-        yield _group(features, rows=max(200, min(20_000, 5 * work // features**2)))
+        X, y = data.table(max(200, min(20_000, 5 * work // features**2)), features)
+        yield _group(f"full covariance, {features} features", X, X, y, goal=1)
+    if peers.present("scipy"):
+        sparse, y = data.categories(2000 if quick else 20_000)
+        X = sparse.toarray()
+        yield _group("full covariance, 14 of 123 features, CSR", sparse, X, y, goal=3)
 
 
-def _group(features: int, rows: int) -> Group:
-    X, y = data.table(rows, features)
+def _group(
+    title: str, rows: Any, X: NDArray[np.float64], y: NDArray[np.int64], goal: float
+) -> Group:
+    """Time learning from the rows, dense or sparse, against arithmetic on dense ones."""
     model = lopsided.ACOG(covariance="full", scaling="none", class_weight=None, learning_rate=RATE)
-    steps = lopsided.progressive(model, X, y).updates
-    if steps != rows:
-        raise RuntimeError(f"{steps} steps on {rows} rows: the comparison would not be fair")
+    steps = lopsided.progressive(model, rows, y).updates
+    n, features = X.shape
+    if steps != n:
+        raise RuntimeError(f"{steps} steps on {n} rows: the comparison would not be fair")
     signs = 2.0 * y - 1
-    few = max(20, rows // 10)
+    few = max(20, n // 10)
     contenders = [
-        Contender("ACOG-II full", lambda: model.fit(X, y), rows, goal=1),
+        Contender("ACOG-II full", lambda: model.fit(rows, y), n, goal=goal),
         Contender("NumPy np.outer", lambda: _numpy(X[:few], signs, _outer()), few, ours=False),
         Contender(
             "NumPy in place", lambda: _numpy(X[:few], signs, _in_place(features)), few, ours=False
         ),
     ]
     if peers.present("scipy"):
-        contenders.insert(1, Contender(BLAS, lambda: _blas(X), rows, ours=False))
-    title = f"full covariance, {features} features"
+        contenders.insert(1, Contender(BLAS, lambda: _blas(X), n, ours=False))
     return Group(title, "µs/update", contenders, BLAS, note=f"{steps:,} updates a run")
 
 

@@ -116,10 +116,12 @@ def test_seed_chooses_the_sample():
     assert not np.array_equal(one, other)
 
 
-def test_more_rows_than_kernels_are_remembered_for():
+@pytest.mark.parametrize("policy", ["infinite", "rs++"])
+def test_more_rows_than_kernels_are_remembered_for(policy):
     rng = np.random.default_rng(0)
     rows, labels = rng.normal(size=(4400, 2)), rng.random(4400) < 0.5
-    model = KOIL(scaling="none", policy="infinite", gamma=3.0, C=50.0).fit(rows, labels)
+    size = {} if policy == "infinite" else {"buffer_size": 2060, "n_neighbors": 10}
+    model = KOIL(scaling="none", policy=policy, gamma=3.0, C=50.0, **size).fit(rows, labels)
     assert sum(model.n_support_) > 4100
     state = model._fitted().state()
     scores = [state[f"kept.{side}.scores"] for side in ("negative", "positive")]

@@ -31,7 +31,7 @@ void subtract_multiply(double* tiles, std::size_t rows, const double* x, const d
     fours[count] = static_cast<Index>(i);
     count += ((xi[0] != 0) | (xi[1] != 0)) | ((xi[2] != 0) | (xi[3] != 0));
   }
-  if (2 * count > rows)
+  if (4 * count > 3 * rows)
     LOPSIDED_HAS_AVX2 ? avx2::subtract_multiply(tiles, rows, x, s, out)
                       : plain::subtract_multiply(tiles, rows, x, s, out);
   else

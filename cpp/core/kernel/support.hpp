@@ -117,15 +117,8 @@ class Support {
     pad.grow(std::max(features_, static_cast<std::size_t>(x.indices.back()) + 1));
     double* wide = pad.data();
     for (std::size_t k = 0; k < x.indices.size(); ++k) wide[x.indices[k]] = x.values[k];
-    for (std::size_t s = 0; s < slots_; ++s) {
-      const Kernelled& z = rows_[s];
-      double sum = 0;
-      if (form == Form::laplacian)
-        for (std::size_t k = 0; k < z.indices.size(); ++k) sum += overlap(wide[z.indices[k]], z.values[k]);
-      else
-        for (std::size_t k = 0; k < z.indices.size(); ++k) sum += wide[z.indices[k]] * z.values[k];
-      out[s] = sum;
-    }
+    if (form == Form::laplacian) sums(wide, out, [](double v, double z) { return overlap(v, z); });
+    else sums(wide, out, [](double v, double z) { return v * z; });
     for (const Index j : x.indices) wide[j] = 0;
   }
   // Kernels of a row with every slot.
@@ -283,6 +276,29 @@ class Support {
         ends.push_back(static_cast<double>(values.size()));
       } else {
         values.resize((s + 1) * features);
+      }
+    }
+  }
+  // Inner sums of sparse rows with the one in `wide`, four side by side: a sum waits for each of its terms.
+  template <class Term>
+  void sums(const double* wide, double* out, Term term) const {
+    for (std::size_t s = 0; s < slots_; s += 4) {
+      const std::size_t rows = std::min(std::size_t{4}, slots_ - s);
+      std::size_t n[4] = {}, common = std::numeric_limits<std::size_t>::max();
+      const Index* indices[4];
+      const double* values[4];
+      for (std::size_t r = 0; r < 4; ++r) {
+        if (r < rows) n[r] = rows_[s + r].values.size();
+        const Kernelled& z = rows_[s + (r < rows ? r : 0)];
+        indices[r] = z.indices.data(), values[r] = z.values.data();
+        common = std::min(common, n[r]);
+      }
+      double sum[4] = {};
+      for (std::size_t k = 0; k < common; ++k)
+        for (std::size_t r = 0; r < 4; ++r) sum[r] += term(wide[indices[r][k]], values[r][k]);
+      for (std::size_t r = 0; r < rows; ++r) {
+        for (std::size_t k = common; k < n[r]; ++k) sum[r] += term(wide[indices[r][k]], values[r][k]);
+        out[s + r] = sum[r];
       }
     }
   }
