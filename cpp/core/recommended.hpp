@@ -409,7 +409,7 @@ class Recommended {
   }
 
   bool scales_ = true, dense_ = false, constant_ = true;
-  std::array<double, lanes> rates_{}, wide_rates_{};  // of ACOG; of AROW -r
+  std::array<double, lanes> rates_{-1, -1, -1, -1}, wide_rates_ = rates_;  // of ACOG; of AROW -r
   Count rows_ = 0;
   Count narrow_ = 1;  // 1 until a row of more than a few features
   Count wide_ = 0;    // 1 if that row was among the first
