@@ -82,7 +82,7 @@ LOPSIDED_CLONES void widen_singles(const float* from, double* to, std::size_t n)
 }
 
 std::shared_ptr<const double[]> widened(Coding coding, const char* data, std::size_t n) {
-  std::shared_ptr<double[]> out(new double[n]);
+  std::shared_ptr<double[]> out = make_reused<double>(n);
   if (coding == bytes) widen_bytes(reinterpret_cast<const std::int8_t*>(data), out.get(), n);
   else widen_singles(reinterpret_cast<const float*>(data), out.get(), n);
   return out;
