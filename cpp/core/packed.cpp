@@ -177,7 +177,7 @@ PackedBlock::PackedBlock(const char* data, std::size_t size) {
   Head head;
   std::memcpy(&head, data, sizeof head);
   require(std::memcmp(head.name, Head().name, sizeof head.name) == 0, "no block begins here");
-  require(head.size % 64 == 0 && head.size >= sizeof(Head), "a block has an impossible size");
+  require(head.size >= sizeof(Head), "a block has an impossible size");
   require(head.size <= size, "it ends within a block");
   require(head.sum == sum_of(head, data), "the checksum of a block is wrong");
 
