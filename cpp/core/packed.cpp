@@ -64,14 +64,15 @@ std::shared_ptr<const double[]> some_ones(std::size_t n) {
   static std::mutex mutex;
   static std::shared_ptr<const double[]> kept;
   static std::size_t size = 0;
-  const std::lock_guard lock(mutex);
-  if (size < n) {
-    size = std::max(n, 2 * size);
-    std::shared_ptr<double[]> made(new double[size]);
-    std::fill_n(made.get(), size, 1.0);
-    kept = std::move(made);
+  const std::unique_lock lock(mutex, std::try_to_lock);  // a fork may have left it locked
+  if (lock && size >= n) return kept;
+  std::shared_ptr<double[]> made(new double[n]);
+  std::fill_n(made.get(), n, 1.0);
+  if (lock) {
+    kept = made;
+    size = n;
   }
-  return kept;
+  return made;
 }
 
 LOPSIDED_CLONES void widen_bytes(const std::int8_t* from, double* to, std::size_t n) {

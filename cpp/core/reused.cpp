@@ -27,14 +27,13 @@ constexpr std::size_t most = 0;
 constexpr std::size_t most = std::size_t{1} << 25;  // bytes; a few of them are no burden
 #endif
 
-std::mutex mutex;
+std::mutex mutex;             // tried, never waited for: a fork may have left it locked
 std::array<Head*, 8> kept{};  // null where there is none
 
 }  // namespace
 
 void* take_memory(std::size_t size) {
-  {
-    const std::lock_guard lock(mutex);
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock) {
     for (Head*& head : kept)
       if (head != nullptr && head->size >= size && head->size <= 2 * size)
         return std::exchange(head, nullptr) + 1;
@@ -46,8 +45,7 @@ void* take_memory(std::size_t size) {
 void give_memory(void* memory) noexcept {
   if (memory == nullptr) return;
   Head* head = static_cast<Head*>(memory) - 1;
-  if (head->size <= most) {
-    const std::lock_guard lock(mutex);
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock && head->size <= most) {
     for (Head*& place : kept)
       if (place == nullptr) {
         place = head;
