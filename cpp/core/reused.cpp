@@ -24,7 +24,7 @@ struct alignas(alignment) Head {
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::size_t most = 0;
 #else
-constexpr std::size_t most = std::size_t{1} << 25;  // bytes; a few of them are no burden
+constexpr std::size_t most = std::size_t{1} << 22;  // bytes
 #endif
 
 std::mutex mutex;             // tried, never waited for: a fork may have left it locked
