@@ -23,6 +23,7 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 
 from lopsided import ACOG, COG, Perceptron, _core
+from lopsided.data import libsvm
 from lopsided.data.block import BadLines, DataError
 from lopsided.data.libsvm import LibsvmReader
 from lopsided.persist import to_bytes
@@ -376,6 +377,57 @@ def test_standard_input_is_read():
 # Threads and files --------------------------------------------------------------------------------
 
 
+@pytest.fixture(params=[1, 2, 3])
+def threads(request, monkeypatch):
+    monkeypatch.setattr(libsvm, "_threads", lambda: request.param)
+    return request.param
+
+
+def until_it_fails(path, **options):
+    """Return the lines that are read, and the error that ends the reading."""
+    lines = []
+    try:
+        for block in LibsvmReader(path, **options):
+            lines.extend(block.lines.tolist())
+    except DataError as error:
+        return lines, str(error)
+    return lines, None
+
+
+@pytest.mark.parametrize("piece", [1, 64, 1000])
+def test_any_number_of_threads_gives_the_same_model(write, threads, piece):
+    path = write(some_text())
+    assert learned(path, piece=piece) == learned(path)
+    assert until_it_fails(path, piece=piece) == (list(range(1, 402)), None)
+
+
+def test_a_bad_line_ends_the_reading_at_its_place_with_any_number_of_threads(write, threads):
+    path = write(b"1 1:1\n" * 500 + b"spam\n" + b"1 1:x\n" * 500)
+    lines, error = until_it_fails(path, piece=60)
+    assert lines == list(range(1, 501))
+    assert "line 501, column 1" in error
+    bad = BadLines(2)
+    lines, error = until_it_fails(path, piece=60, bad=bad)
+    assert [fault.line for fault in bad.found] == [501, 502]
+    assert "line 503, column 5" in error
+
+
+def test_what_comes_before_the_damage_is_read_with_any_number_of_threads(write, threads):
+    packed = gzip.compress(some_text(4000))
+    path = write(packed[: len(packed) // 2], "cut.svm.gz")
+    lines, error = until_it_fails(path, piece=1000)
+    assert lines == list(range(1, len(lines) + 1))
+    assert len(lines) > 1000
+    assert "byte" in error
+
+
+def test_many_threads_and_pieces_stay_in_order(write, monkeypatch):
+    monkeypatch.setattr(libsvm, "_threads", lambda: 8)
+    path = write(some_text(3000))
+    for _ in range(5):
+        assert until_it_fails(path, piece=50) == (list(range(1, 3002)), None)
+
+
 def open_files():
     return sorted(os.readlink(f"/proc/self/fd/{n}") for n in _numbers())
 
@@ -413,23 +465,23 @@ def _bad_line(path):
 
 @pytest.mark.parametrize("use", [_to_the_end, _early_break, _consumer_fails, _bad_line])
 @pytest.mark.parametrize("ending", ["", ".gz"])
-def test_no_thread_and_no_open_file_stays_behind(write, use, ending):
+def test_no_thread_and_no_open_file_stays_behind(write, use, ending, threads):
     packed = gzip.compress(some_text()) if ending else some_text()
     path = write(packed, "rows.svm" + ending)
-    threads, files = set(threading.enumerate()), open_files()
+    running, files = set(threading.enumerate()), open_files()
     use(path)
-    assert set(threading.enumerate()) == threads
+    assert set(threading.enumerate()) == running
     assert open_files() == files
 
 
-def test_a_silent_pipe_does_not_keep_a_reader_that_is_done():
-    threads = threading.active_count()
+def test_a_silent_pipe_does_not_keep_a_reader_that_is_done(threads):
+    running = threading.active_count()
     with pipe([b"-1 1:1\n"], stays_open=True) as path:
         start = time.perf_counter()
         for _ in LibsvmReader(path):
             break
         assert time.perf_counter() - start < 20  # the pipe stays open for a minute
-    assert threading.active_count() == threads
+    assert threading.active_count() == running
 
 
 MEASURED = """

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lopsided import ACOG, COG, _core
 from lopsided.data import open_reader
 from lopsided.data.block import BadLines, DataError
+from lopsided.data.files import PACKED
 from lopsided.data.packed import PackedReader, write_packed
 from lopsided.data.whole import gather
 from lopsided.persist import to_bytes
@@ -123,8 +124,9 @@ def test_a_cache_in_a_pipe_or_compressed_is_an_error(cache, tmp_path):
     (tmp_path / "packed.svm.gz").write_bytes(gzip.compress(data))
     with pytest.raises(DataError, match="this is a cache: name it as a plain file"):
         list(open_reader(str(tmp_path / "packed.svm.gz")))
-    with pipe([data]) as path, pytest.raises(DataError, match="this is a cache"):
-        list(open_reader(path))
+    for sent in (data, PACKED + bytes(50)):
+        with pipe([sent]) as path, pytest.raises(DataError, match="this is a cache"):
+            list(open_reader(path))
     with pipe([data]) as path, pytest.raises(DataError, match="name a plain file"):
         list(open_reader(path, "lopc"))
 

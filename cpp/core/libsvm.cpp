@@ -30,8 +30,8 @@ class Parser {
       : options_(options), end_(text.data() + text.size()), line_number_(first_line) {
     // A pair takes four bytes at the least: "1:2 ".
     const std::size_t most = text.size() / 4 + 1 + UsualRows::padding;
-    block_.indices = std::make_unique_for_overwrite<Index[]>(most);
-    block_.values = std::make_unique_for_overwrite<double[]>(most);
+    block_.indices = make_reused<Index>(most);
+    block_.values = make_reused<double>(most);
     block_.starts.push_back(0);
     if (!options.bytewise && UsualRows::possible()) usual_.emplace(text, options);
   }

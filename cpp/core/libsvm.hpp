@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <string_view>
 
+#include "reused.hpp"
 #include "rows.hpp"
 
 namespace lopsided {
@@ -32,8 +32,8 @@ struct LibsvmBlock {
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> lines;   // where each row stands
   std::vector<std::int64_t> starts;  // CSR
-  std::unique_ptr<Index[]> indices;
-  std::unique_ptr<double[]> values;
+  Reused<Index> indices;
+  Reused<double> values;
   std::int64_t lines_read = 0;
   Index columns = 0;        // one more than the largest index
   bool has_zero = false;    // index 0 occurs (base 0)

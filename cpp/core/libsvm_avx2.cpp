@@ -65,10 +65,11 @@ constexpr auto index_shapes = make_index_shapes();
 // What an odd number leaves: 0, and no fault.
 constexpr Shape no_shape{last_bytes(0), {1.0, -1.0}};
 
-// Of 0. and 15 or 16 digits: those digits. Nothing for others, and if they make no whole double.
+// Of 0. and 15 or 16 digits: those digits. Nothing for others, and if they may be above 2^53.
 constexpr Shape long_shapes[] = {{last_bytes(15), {1e15, -1e15}}, {last_bytes(16), {1e16, -1e16}}};
 inline const Shape* long_shape(const char* p, std::size_t length) {
-  if ((length != 17 && length != 18) || p[0] != '0' || p[1] != '.' || p[2] == '9') return nullptr;
+  if ((length != 17 && length != 18) || p[0] != '0' || p[1] != '.') return nullptr;
+  if (length == 18 && p[2] == '9') return nullptr;
   return &long_shapes[length - 17];
 }
 
@@ -185,9 +186,6 @@ LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, UsualRows::Numbers& nu
     store(k, first, fours(k + 1));
   }
   if (k < size) store(k, fours(k), _mm256_setzero_si256());
-  // Nothing of another row is looked at below.
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(values + 2 * ((size + 1) & ~1ul)),
-                      _mm256_setzero_si256());
   return _mm256_movemask_epi8(_mm256_cmpeq_epi8(largest, nine)) == -1;
 }
 
@@ -229,18 +227,15 @@ bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
   const Lengths lengths = look_at_lengths(ends, colons, n);
   if (lengths == Lengths::bad || !read_label(p, window_ + ends[0], row.label)) return false;
   // A row like the one before.
-  bool read = false;
-  if (!with_odd_ && lengths == Lengths::usual)
-    read = read_usual(ends, colons, n) && finish_values(values, n);
-  if (!read) {
-    if (!sift(ends, colons, n) || !finish_values(values, n)) return false;
-    if (!read_odd(ends, colons, values)) return false;
-    with_odd_ = !numbers_.odd.empty();
-  }
+  const bool read = !with_odd_ && lengths == Lengths::usual && read_usual(ends, colons, n);
+  if (!read && !sift(ends, colons, n)) return false;
+  with_odd_ = !numbers_.odd.empty();
+  finish_values(values, n);
+  if (!read_odd(ends, colons, values)) return false;
   if (!finish_indices(indices, n)) return false;
   row.size = n;
   row.end = window_ + line.newline;
-  found_ += read || 4 * numbers_.odd.size() < static_cast<std::size_t>(n);
+  found_ += 4 * numbers_.odd.size() <= static_cast<std::size_t>(n);
   return true;
 }
 
@@ -340,23 +335,20 @@ bool UsualRows::read_odd(const std::uint32_t* ends, const std::uint32_t* colons,
   return true;
 }
 
-LOPSIDED_AVX2 bool UsualRows::finish_values(double* values, Index n) const {
+LOPSIDED_AVX2 void UsualRows::finish_values(double* values, Index n) const {
   const __m256i low = _mm256_set1_epi64x(0xffffffff);
-  const __m256d two52 = _mm256_set1_pd(0x1p52), most = _mm256_set1_pd(0x1p53);
+  const __m256d two52 = _mm256_set1_pd(0x1p52);
   const auto to_double = [&](__m256i whole) LOPSIDED_AVX2_LAMBDA {
     return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(whole, _mm256_castpd_si256(two52))), two52);
   };
-  __m256d largest = _mm256_setzero_pd();
   for (Index k = 0; k < n; k += 4) {
     const __m256i parts = load(numbers_.values.data() + 2 * k);
     const __m256d front = to_double(_mm256_and_si256(parts, low));
     const __m256d back = to_double(_mm256_srli_epi64(parts, 32));
     const __m256d mantissa = _mm256_add_pd(_mm256_mul_pd(front, _mm256_set1_pd(1e8)), back);
-    largest = _mm256_max_pd(largest, mantissa);
-    // Both exact, so one rounding.
+    // Sixteen digits alone are rounded here and divided by 1; any other mantissa is exact.
     _mm256_storeu_pd(values + k, _mm256_div_pd(mantissa, _mm256_loadu_pd(numbers_.divisors.data() + k)));
   }
-  return _mm256_movemask_pd(_mm256_cmp_pd(largest, most, _CMP_GT_OQ)) == 0;
 }
 
 LOPSIDED_AVX2 bool UsualRows::finish_indices(Index* indices, Index n) const {

@@ -46,7 +46,7 @@ class UsualRows {
   bool sift(const std::uint32_t* ends, const std::uint32_t* colons, Index n);
   void make_room(Index n);
   bool read_odd(const std::uint32_t* ends, const std::uint32_t* colons, double* values) const;
-  bool finish_values(double* values, Index n) const;
+  void finish_values(double* values, Index n) const;
   bool finish_indices(Index* indices, Index n) const;
 
   const std::string_view text_;

@@ -95,6 +95,23 @@ TEST(impossible_heads_are_refused) {
   CHECK(refusal(coding, 0) == "a block has an impossible size");
 }
 
+TEST(listed_lines_rise_from_the_first) {
+  const auto refused = [](std::size_t at, std::int64_t line) {
+    Bytes bytes(pack(parse_libsvm("1 1:1\n\n-1 2:1\n", 1, {}), 0));
+    CHECK(bytes.read().lines() == (std::vector<std::int64_t>{1, 3}));
+    bytes.put(at, line);
+    bytes.make_right();
+    try {
+      bytes.read();
+    } catch (const std::invalid_argument&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(refused(192, 2) && refused(200, 1) && refused(first_line, 2));
+  CHECK(!refused(200, 2) && !refused(200, 9));
+}
+
 TEST(every_cut_block_is_refused) {
   const Bytes bytes = packed();
   const char* const data = reinterpret_cast<const char*>(bytes.words.data());

@@ -128,7 +128,7 @@ class LibsvmReader:
 
     def _look(self, piece: memoryview) -> None:
         """Find out from the first pieces what the first column is called."""
-        if piece[:8] == PACKED:
+        if piece[:7] == PACKED[:7]:  # a whole line
             raise DataError(
                 self.stream.name,
                 expected="this is a cache: name it as a plain file, by its own name",
