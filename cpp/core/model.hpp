@@ -75,6 +75,13 @@ class Model {
   Prepare prepare_;
   Cost cost_;
   Asker asker_;
+  // Room for the row in work. Copies do without.
+  struct Room : Scratch {
+    Room() = default;
+    Room(const Room&) : Scratch() {}
+    Room& operator=(const Room&) { return *this; }
+  };
+  Room read_, prepared_;
 };
 
 namespace detail {
@@ -99,11 +106,20 @@ class ModelOf final : public Model {
  public:
   std::unique_ptr<Model> clone() const override { return std::make_unique<ModelOf>(*this); }
 
-  // All rows are learned or none. Where a copy of the model to go back to is cheap, rows are checked
-  // on the way; otherwise beforehand, and then a score that overflows leaves the rows before it
-  // learned.
+  // All rows are learned or none. One event is scored before anything but the running statistics
+  // changes. Where a copy of the model to go back to is cheap, rows are checked on the way; otherwise
+  // beforehand, and then a score that overflows leaves the rows before it learned.
   void learn(const Rows& rows, Pass& pass) override {
-    if (cheap_copy(rows, pass.size) && !pass.weightless()) {
+    if (pass.size == 1 && scores_first && !asker_.on() && rows.columns() <= features_) {
+      prepare_.mark();
+      try {
+        run(rows, pass);
+      } catch (...) {
+        prepare_.go_back();
+        throw;
+      }
+      prepare_.unmark();
+    } else if (cheap_copy(rows, pass.size) && !pass.weightless()) {
       or_go_back([&] { run(rows, pass); });
     } else {
       Scratch scratch;
@@ -152,8 +168,9 @@ class ModelOf final : public Model {
 
   void score(const Rows& rows, Count first, Count last, double* out) {
     const auto with = [&]<class Row>(Row*, Prepare& prepare, Index known) {
-      LOPSIDED_IF_AVX2 detail::score_all_avx2<Row>(rows, first, last, learner_, prepare, known, out);
-      else score_all<Row>(rows, first, last, learner_, prepare, known, out);
+      LOPSIDED_IF_AVX2
+        detail::score_all_avx2<Row>(rows, first, last, learner_, prepare, known, out, read_, prepared_);
+      else score_all<Row>(rows, first, last, learner_, prepare, known, out, read_, prepared_);
     };
     const auto go = [&]<class Row>(Row* kind) {
       if constexpr (requires { Learner::keeps_rows; })
@@ -280,8 +297,8 @@ class ModelOf final : public Model {
     Asker* asker = asker_.on() ? &asker_ : nullptr;
     const auto go = [&]<class Row>(Row*) {
       LOPSIDED_IF_AVX2
-        detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
-      else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
+        detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker, read_, prepared_);
+      else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker, read_, prepared_);
     };
     sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
     updates_ += pass.tally.updates;
@@ -289,6 +306,7 @@ class ModelOf final : public Model {
 
   static constexpr std::size_t small = std::size_t{1} << 18;
   static constexpr std::size_t worth_a_thread = std::size_t{1} << 21;  // bytes of rows
+  static constexpr bool scores_first = !requires(Learner& l, const DenseRow& x) { l.meet(x); };
 
   Learner learner_;
   std::size_t bytes_ = 0;  // held by the learner

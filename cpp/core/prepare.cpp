@@ -17,11 +17,27 @@ void Prepare::grow(std::size_t features) {
   if (standard && centred) mean_.grow(features);
 }
 
+void Prepare::go_back() {
+  marked_ = false;
+  if (!standard || rows_ == before_.rows) return;  // no row has come
+  rows_ = before_.rows;
+  for (std::size_t k = 0; k < before_.columns.size(); ++k)
+    spread_[static_cast<std::size_t>(before_.columns[k])] = before_.spread[k];
+  if (!before_.columns.empty()) return;
+  std::ranges::copy(before_.spread, spread_.data());
+  std::ranges::copy(before_.mean, mean_.data());
+}
+
 DenseRow Prepare::prepared(const DenseRow& raw, Index known, bool keep, Scratch& out) {
   const Index n = std::min(raw.size, known);
   out.values.resize(static_cast<std::size_t>(n + offset()));
   double* z = out.values.data() + offset();
   const double share = 1 / (static_cast<double>(rows_) + 1);
+  if (standard && marked_) {
+    before_.columns.clear();
+    before_.spread.assign(spread_.data(), spread_.data() + n);
+    before_.mean.assign(mean_.data(), mean_.data() + (centred ? n : 0));
+  }
   if (!standard) std::copy_n(raw.values, n, z);
   else if (centred) kernels::centre(raw.values, n, share, mean_.data(), spread_.data(), keep, z);
   else kernels::divide(raw.values, n, share, spread_.data(), keep, z);
@@ -52,6 +68,11 @@ SparseRow Prepare::prepared(const SparseRow& raw, Index known, bool keep, Scratc
     // Gathered, so that roots and quotients are taken several at a time.
     gathered_.resize(static_cast<std::size_t>(n));
     for (Index k = 0; k < n; ++k) gathered_[k] = spread_[at[k]];
+    if (marked_) {
+      before_.columns.assign(at, at + n);
+      before_.spread.assign(gathered_.begin(), gathered_.end());
+      before_.mean.clear();
+    }
     kernels::divide(z, n, share, gathered_.data(), true, z);
     for (Index k = 0; keep && k < n; ++k) spread_[at[k]] = gathered_[k];
   }

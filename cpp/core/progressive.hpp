@@ -138,8 +138,7 @@ class Coming {
 
 template <class Row, class Learner>
 void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepare, Cost& cost,
-                 Count& round, Asker* asker) {
-  Scratch read, prepared;
+                 Count& round, Asker* asker, Scratch& read, Scratch& prepared) {
   Coming coming;
   const Ahead ahead(learner, prepare.offset());
   for (Count i = 0; i < pass.size; ++i) {
@@ -209,8 +208,7 @@ void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& pr
 // Scores without learning: what the model would say if the row came next.
 template <class Row, class Learner>
 void score_all(const Rows& rows, Count first, Count last, const Learner& learner, Prepare& prepare, Index known,
-               double* out) {
-  Scratch read, prepared;
+               double* out, Scratch& read, Scratch& prepared) {
   for (Count i = first; i < last; ++i) {
     const Row raw = rows.row<Row>(i, read);
     if constexpr (requires { learner.scales(); })
