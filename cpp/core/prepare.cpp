@@ -51,30 +51,35 @@ SparseRow Prepare::prepared(const SparseRow& raw, Index known, bool keep, Scratc
   out.values.resize(static_cast<std::size_t>(raw.size + offset()));
   out.indices.resize(out.values.size());
   const double share = 1 / (static_cast<double>(rows_) + 1);
-  Index* at = out.indices.data() + offset();
-  double* z = out.values.data() + offset();
+  Index* __restrict at = out.indices.data() + offset();
+  double* __restrict z = out.values.data() + offset();
   double outside = 0;
   Index n = 0;
-  for (Index k = 0; k < raw.size; ++k) {
-    if (raw.indices[k] >= known) {
-      outside += stranger(raw.values[k], share);
-      continue;
+  if (keep || all_below(raw, known)) {
+    n = raw.size;
+    std::copy_n(raw.indices, n, at);
+    std::copy_n(raw.values, n, z);
+  } else {
+    for (Index k = 0; k < raw.size; ++k) {
+      at[n] = raw.indices[k];
+      z[n] = raw.values[k];
+      if (at[n] < known) ++n;
+      else outside += stranger(z[n], share);
     }
-    at[n] = raw.indices[k];
-    z[n] = raw.values[k];
-    ++n;
   }
   if (standard) {
     // Gathered, so that roots and quotients are taken several at a time.
     gathered_.resize(static_cast<std::size_t>(n));
-    for (Index k = 0; k < n; ++k) gathered_[k] = spread_[at[k]];
+    double* __restrict gathered = gathered_.data();
+    double* __restrict spread = spread_.data();
+    for (Index k = 0; k < n; ++k) gathered[k] = spread[at[k]];
     if (marked_) {
       before_.columns.assign(at, at + n);
-      before_.spread.assign(gathered_.begin(), gathered_.end());
+      before_.spread.assign(gathered, gathered + n);
       before_.mean.clear();
     }
-    kernels::divide(z, n, share, gathered_.data(), true, z);
-    for (Index k = 0; keep && k < n; ++k) spread_[at[k]] = gathered_[k];
+    kernels::divide(z, n, share, gathered, true, z);
+    for (Index k = 0; keep && k < n; ++k) spread[at[k]] = gathered[k];
   }
   rows_ += keep;
   if (intercept) {
@@ -94,7 +99,9 @@ double Prepare::stranger(double x, double share) const {
 }
 
 bool Prepare::all_below(const SparseRow& row, Index known) {
-  return std::all_of(row.indices, row.indices + row.size, [=](Index j) { return j < known; });
+  int above = 0;  // without a way out in the middle: this is several at a time
+  for (Index k = 0; k < row.size; ++k) above |= row.indices[k] >= known;
+  return above == 0;
 }
 
 template <class Row>
