@@ -185,9 +185,8 @@ class Active(Around):
 
     def step_one(self, x: Any, y: Any, weight: float = 1.0) -> float:
         """Refuse: whether the label is looked at is what `ask` says, and `tell` brings it."""
-        raise TypeError(
-            f"{type(self).__name__} asks for labels: use ask and tell, or learn_one to let it choose"
-        )
+        name = type(self).__name__
+        raise TypeError(f"{name} asks for labels: use ask and tell, or learn_one to let it choose")
 
     # Labels that come later, or never ------------------------------------------------------------
 

@@ -51,8 +51,8 @@ def _used(
     return [x if u else {} for x, u in zip(events, used, strict=True)]
 
 
-# In CPython 3.11 the attributes of an object whose __dict__ was once looked at are five times as slow
-# to read: nothing here looks at it.
+# CPython 3.11 reads the attributes of an object five times as slowly once its __dict__ was looked
+# at: nothing here does.
 _put = object.__setattr__
 _first_turn = threading.Lock()
 
