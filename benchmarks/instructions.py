@@ -83,7 +83,7 @@ def made_by(tree: Path) -> dict[str, str]:
     version = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True)
     flags = Path("/proc/cpuinfo").read_text().split()
     return {
-        "compiler": version.stdout.partition("\n")[0],
+        "compiler": version.stdout.partition("\n")[0].partition(" ")[2],  # g++ or c++
         "instruction set": "AVX2" if "avx2" in flags else "SSE2",
     }
 
