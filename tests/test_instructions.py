@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from benchmarks import instructions
 from benchmarks.instructions import Counts, compare
 
