@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .harness import Result
+from .table import short
 
 
 def ratios(results: Sequence[Result], file: Path) -> None:
@@ -24,15 +25,16 @@ def ratios(results: Sequence[Result], file: Path) -> None:
         colours = ["#1b6ca8" if c.ours else "#b0b0b0" for c in result.group.contenders]
         bars = panel.barh(names, [v - 1 for v in values], left=1, color=colours)
         approximate = ["" if result.trusted(name) else "≈ " for name in names]
-        shown = [f"{a}{v:.3g} ×" for a, v in zip(approximate, values, strict=True)]
+        shown = [f"{a}{short(v)} ×" for a, v in zip(approximate, values, strict=True)]
         panel.bar_label(bars, shown, padding=3, fontsize=8)
         panel.invert_yaxis()
         panel.set_xscale("log")
-        panel.margins(x=0.15)
         panel.axvline(1, color="black", linewidth=0.8)
         panel.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
         panel.set_title(result.group.title, fontsize=9, loc="left")
         panel.tick_params(labelsize=8)
         panel.spines[["top", "right"]].set_visible(False)
+    every = [r.ratio(c.name) or 1.0 for r in compared for c in r.group.contenders]
+    panels[0, 0].set_xlim(min(every) / 4, max(every) * 5)  # room for the labels
     panels[-1, 0].set_xlabel("times as good as the peer at 1 (log scale)", fontsize=8)
     figure.savefig(file, dpi=130)

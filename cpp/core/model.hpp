@@ -110,15 +110,8 @@ class ModelOf final : public Model {
   // changes. Where a copy of the model to go back to is cheap, rows are checked on the way; otherwise
   // beforehand, and then a score that overflows leaves the rows before it learned.
   void learn(const Rows& rows, Pass& pass) override {
-    if (pass.size == 1 && scores_first && !asker_.on() && rows.columns() <= features_) {
-      prepare_.mark();
-      try {
-        run(rows, pass);
-      } catch (...) {
-        prepare_.go_back();
-        throw;
-      }
-      prepare_.unmark();
+    if (scored_first(rows, pass.size) && !pass.delays) {
+      or_take_back([&] { run(rows, pass); });
     } else if (cheap_copy(rows, pass.size) && !pass.weightless()) {
       or_go_back([&] { run(rows, pass); });
     } else {
@@ -136,11 +129,12 @@ class ModelOf final : public Model {
       grow(rows.columns());
       const auto with = [&]<class Row>(Row*) {
         LOPSIDED_IF_AVX2
-          detail::ask_all_avx2<Row>(rows, days, learner_, prepare_, cost_, asker_, out);
-        else ask_all<Row>(rows, days, learner_, prepare_, cost_, asker_, out);
+          detail::ask_all_avx2<Row>(rows, days, learner_, prepare_, cost_, asker_, out, read_, prepared_);
+        else ask_all<Row>(rows, days, learner_, prepare_, cost_, asker_, out, read_, prepared_);
       };
       sparse(rows) ? with(static_cast<SparseRow*>(nullptr)) : with(static_cast<DenseRow*>(nullptr));
     };
+    if (scored_first(rows, rows.size())) return or_take_back(go);
     if (cheap_copy(rows, rows.size())) return or_go_back(go);
     Scratch scratch;
     for (Count i = 0; i < rows.size(); ++i) check(rows, i, scratch);
@@ -273,6 +267,21 @@ class ModelOf final : public Model {
       throw;
     }
   }
+  bool scored_first(const Rows& rows, Count visits) const {
+    constexpr bool meets = requires(Learner& l, const DenseRow& x) { l.meet(x); };
+    return visits == 1 && !meets && rows.columns() <= features_;
+  }
+  template <class Do>
+  void or_take_back(Do act) {
+    prepare_.mark();
+    try {
+      act();
+    } catch (...) {
+      prepare_.go_back();
+      throw;
+    }
+    prepare_.unmark();
+  }
   static void check(const Rows& rows, Count i, Scratch& scratch) {
     if (rows.sparse()) rows.row<SparseRow>(i, scratch);
     else rows.row<DenseRow>(i, scratch);
@@ -306,7 +315,6 @@ class ModelOf final : public Model {
 
   static constexpr std::size_t small = std::size_t{1} << 18;
   static constexpr std::size_t worth_a_thread = std::size_t{1} << 21;  // bytes of rows
-  static constexpr bool scores_first = !requires(Learner& l, const DenseRow& x) { l.meet(x); };
 
   Learner learner_;
   std::size_t bytes_ = 0;  // held by the learner

@@ -193,8 +193,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
 // Events without labels: score, ask, and keep those whose labels are bought.
 template <class Row, class Learner>
 void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& prepare,
-             const Cost& cost, Asker& asker, Asked* out) {
-  Scratch read, prepared;
+             const Cost& cost, Asker& asker, Asked* out, Scratch& read, Scratch& prepared) {
   for (Count i = 0; i < rows.size(); ++i) {
     const Row x = prepare.row(rows.row<Row>(i, read), rows.columns(), true, prepared);
     const double score = meet(learner, x);

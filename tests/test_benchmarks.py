@@ -1,11 +1,12 @@
-"""Counts of instructions: what is a failure, what is only said."""
+"""The benchmarks: what they make of their measurements."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from benchmarks import instructions
+from benchmarks import instructions, plot
+from benchmarks.harness import Contender, Group, Result, Turn
 from benchmarks.instructions import Counts, compare
 
 MADE = {"compiler": "12.2", "instruction set": "AVX2"}
@@ -39,3 +40,15 @@ def test_the_counts_kept_can_be_read():
     kept = Counts(**json.loads(instructions.BASELINE.read_text()))
     assert all(count > 0 for count in kept.instructions.values())
     assert set(kept.made_by) == set(MADE)
+
+
+def test_ratios_are_drawn(tmp_path):
+    peer, ours = Contender("peer", print, ours=False), Contender("ours", print)
+    turns = {"peer": [Turn(9.0, 0.0)] * 2, "ours": [Turn(1.0, 0.0)] * 2}
+    alone = Result(Group("alone", "ms", [ours]), {"ours": turns["ours"]})
+    plot.ratios(
+        [Result(Group("work", "ms", [peer, ours], "peer"), turns), alone], tmp_path / "a.svg"
+    )
+    assert "<!-- 9 × -->" in (tmp_path / "a.svg").read_text()
+    with pytest.raises(SystemExit, match="no peer"):
+        plot.ratios([alone], tmp_path / "b.svg")
