@@ -136,7 +136,9 @@ int main() {
   one_pass("ACOG full, dense", "acog-full", balanced, wide);
   one_pass("ACOG sketch, sparse", "acog-sketch", with(balanced, {{"sketch_size", 5}}), words);
   one_pass("ACOG sketch, dense", "acog-dense-sketch", with(balanced, {{"sketch_size", 5}}), wide);
-  one_pass("Recommended, dense", "recommended", {{"balanced", 1}}, table);
+  const Given rates{{"rate.0", -1}, {"rate.1", 0.1}, {"rate.2", 1}, {"rate.3", 0.01}};
+  const Given members{{"regularization.4", 0.3}, {"regularization.5", 0.1}, {"scales", 1}, {"dense", 1}};
+  one_pass("Recommended, dense", "recommended", with({{"balanced", 1}}, with(rates, members)), table);
   one_pass("standard scores, sparse", "cog", with(balanced, {{"standard", 1}}), words);
   one_pass("standard scores, dense", "cog", with(balanced, {{"standard", 1}, {"centred", 1}}), wide);
   one_pass("OAM, dense", "oam", unit, table);

@@ -174,9 +174,11 @@ class OnlineClassifier(Parameterised):
         """
         model = self._model
         try:
-            score = None if model is None else model.step(x, y, weight, self._labels.codes)
-            if score is None:
-                score = self._step(x, y, weight)
+            if model is not None:
+                score = model.step(x, y, weight, self._labels.codes)
+                if score is not None:
+                    return score
+            score = self._step(x, y, weight)
         except _core.RowError as error:
             raise explanation(error, self._names()) from None
         return score if score == score else self.score_one(x)  # a weight of 0 leaves it to that
