@@ -15,6 +15,7 @@ from . import (
     kernel,
     memory,
     peers,
+    plot,
     sketch,
     sparse,
     table,
@@ -46,6 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="undisturbed rounds wanted (7; quick: 3)")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every measurement")
     parser.add_argument("--markdown", action="store_true", help="end with a Markdown table")
+    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw the ratios (matplotlib)")
     return parser.parse_args()
 
 
@@ -62,6 +64,8 @@ def main() -> None:
             print(table.text(result), flush=True)
     if options.markdown:
         print(table.markdown(results))
+    if options.plot:
+        plot.ratios(results, options.plot)
     if options.json:
         options.json.write_text(table.json(peers.versions(), results))
 

@@ -14,6 +14,7 @@ from .harness import Contender, Group
 
 FEATURES = 30
 RIVER = "river EntropySampler(LogisticRegression)"
+ACTIVEML = "scikit-activeml FixedUncertainty(SGDClassifier)"
 
 
 def groups(quick: bool) -> Iterator[Group]:
@@ -61,6 +62,7 @@ def _decisions(count: int) -> Group:
     ]
     if peers.present("river"):
         contenders.append(Contender(RIVER, _river(stream, learning=False), count, ours=False))
+    contenders.extend(_activeml(stream, learning=False))
     title = f"{FEATURES} features: score an event and decide"
     return Group(title, "µs/event", contenders, RIVER)
 
@@ -81,6 +83,7 @@ def _rounds(count: int) -> Group:
     contenders = [Contender(n, ours(n), count) for n in ("COG-II", "OA3-diag", "OA3")]
     if peers.present("river"):
         contenders.append(Contender(RIVER, _river(stream, learning=True), count, ours=False))
+    contenders.extend(_activeml(stream, learning=True))
     title = f"one event, dict of {FEATURES} names: score, decide, learn if asked"
     return Group(title, "µs/event", contenders, RIVER)
 
@@ -100,3 +103,27 @@ def _river(stream: list[tuple[Any, int]], *, learning: bool) -> Callable[[], Non
                 model.learn_one(x, y)
 
     return run
+
+
+def _activeml(stream: list[tuple[Any, int]], *, learning: bool) -> Iterator[Contender]:
+    if not peers.present("scikit-activeml"):
+        return
+    from skactiveml.classifier import SklearnClassifier
+    from skactiveml.stream import FixedUncertainty
+    from sklearn.linear_model import SGDClassifier
+
+    few = stream[:20]  # milliseconds each
+    table = np.array([list(x.values()) for x, _ in stream])
+    learner = SklearnClassifier(SGDClassifier(loss="log_loss"), classes=[0, 1], random_state=0)
+    learner.fit(table, [y for _, y in stream])
+    rule = FixedUncertainty(classes=[0, 1], budget=0.9, random_state=0)
+
+    def run() -> None:
+        for row, (_, y) in zip(table, few, strict=False):
+            event = row.reshape(1, -1)
+            asked = rule.query(event, learner)
+            rule.update(event, asked)
+            if learning and len(asked):
+                learner.partial_fit(event, [y])
+
+    yield Contender(ACTIVEML, run, len(few), ours=False)

@@ -1,4 +1,4 @@
-"""One event at a time: score it, then learn from it, in two calls."""
+"""One event at a time: score it and learn from it, in two calls, in one, or in small batches."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .csr import one_pass_sgd
 from .harness import Contender, Group
 
 FEATURES = 30
+BATCH = 100
 RIVER = "river LogisticRegression"
 SGD = "SGDClassifier partial_fit"
 
@@ -21,11 +22,16 @@ def groups(quick: bool) -> Iterator[Group]:
     yield _arrays(500 if quick else 5000)
 
 
-def _ours(stream: list[tuple[Any, int]], **parameters: Any) -> Callable[[], None]:
+def _begun(stream: list[tuple[Any, int]], **parameters: Any) -> lopsided.COG:
     model = lopsided.COG(**parameters)
-    score, learn = model.score_one, model.learn_one
     for label in (0, 1):
-        learn(next(x for x, y in stream if y == label), label)
+        model.learn_one(next(x for x, y in stream if y == label), label)
+    return model
+
+
+def _ours(stream: list[tuple[Any, int]], **parameters: Any) -> Callable[[], None]:
+    model = _begun(stream, **parameters)
+    score, learn = model.score_one, model.learn_one
 
     def run() -> None:
         for x, y in stream:
@@ -35,17 +41,41 @@ def _ours(stream: list[tuple[Any, int]], **parameters: Any) -> Callable[[], None
     return run
 
 
+def _in_one_call(stream: list[tuple[Any, int]], **parameters: Any) -> Callable[[], None]:
+    step = _begun(stream, **parameters).step_one
+
+    def run() -> None:
+        for x, y in stream:
+            step(x, y)
+
+    return run
+
+
+def _in_batches(stream: list[tuple[Any, int]], **parameters: Any) -> Callable[[], None]:
+    learn = _begun(stream, **parameters).partial_fit
+    parts = [stream[k : k + BATCH] for k in range(0, len(stream), BATCH)]
+    batches = [([x for x, _ in part], [y for _, y in part]) for part in parts]
+
+    def run() -> None:
+        for events, labels in batches:
+            learn(events, labels)
+
+    return run
+
+
 def _dicts(count: int) -> Group:
     stream = data.events(count, FEATURES)
     forms: dict[str, dict[str, Any]] = {
-        "COG-II, names": {"scaling": "none"},
-        "COG-II, hash_bits=18": {"scaling": "none", "hash_bits": 18},
-        "COG-II, names, standard+unit scaling (default)": {},
-        "COG-II, hash_bits=18, standard+unit scaling (default)": {"hash_bits": 18},
+        "names": {"scaling": "none"},
+        "hash_bits=18": {"scaling": "none", "hash_bits": 18},
+        "names, standard+unit scaling (default)": {},
+        "hash_bits=18, standard+unit scaling (default)": {"hash_bits": 18},
     }
+    ways = {"": _ours, ", step_one": _in_one_call, f", batches of {BATCH}": _in_batches}
     contenders = [
-        Contender(name, _ours(stream, **parameters), count, goal=None if "default" in name else 10)
-        for name, parameters in forms.items()
+        Contender(f"COG-II, {form}{name}", way(stream, **parameters), count, goal=10)
+        for name, way in ways.items()
+        for form, parameters in forms.items()
     ]
     if peers.present("river"):
         contenders.insert(1, Contender(RIVER, _river(stream), count, ours=False))

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from importlib import metadata
 
-PACKAGES = ("lopsided", "numpy", "scipy", "scikit-learn", "river", "vowpalwabbit")
+PACKAGES = (
+    "lopsided",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "river",
+    "vowpalwabbit",
+    "scikit-activeml",
+)
 
 
 def versions() -> dict[str, str | None]:

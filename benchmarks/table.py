@@ -105,14 +105,14 @@ def _disturbance(result: Result) -> str:
 def _ratio(result: Result, name: str) -> str:
     ratio = result.ratio(name)
     assert ratio is not None
-    return ("" if result.trusted(name) else "≈ ") + _short(ratio)
+    return ("" if result.trusted(name) else "≈ ") + short(ratio)
 
 
 def _number(result: Result, value: float) -> str:
-    return _short(value * UNITS[result.group.unit])
+    return short(value * UNITS[result.group.unit])
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -55,6 +55,10 @@ def is_linear(name):
     return "intercept" in parameters(make(name))
 
 
+def asks(name):
+    return isinstance(make(name), lopsided.Active)
+
+
 # Linear learners without an intercept and with one, the others once.
 each_intercept = pytest.mark.parametrize(
     ("name", "intercept"),
@@ -133,6 +137,38 @@ def test_progressive_score_is_score_one_before_learn_one(name, scaling, intercep
         model.learn_one(x, y)
     assert np.array(scores).tobytes() == want.tobytes()
     assert to_bytes(model) == to_bytes(whole)
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in CATALOG if not asks(entry.name)])
+@pytest.mark.parametrize("scaling", ["none", "standard+unit"])
+@pytest.mark.parametrize("form", ["array", "list", "dict", "hashed"])
+def test_step_one_is_score_one_and_learn_one(name, scaling, form):
+    rows, labels = growing(seed=6)
+    takes_in = where_known(name, TAKES_IN)
+    if takes_in:  # features that are new too, which no score_one can
+        rows[0] = 1
+    stream = {"array": list(X), "list": X.tolist()}.get(form, events(rows))
+    params = takes_in | ({"hash_bits": 5} if form == "hashed" else {})
+    two, one = (make(name, scaling, **params) for _ in range(2))
+    for k, (x, y) in enumerate(zip(stream, labels.tolist(), strict=True)):
+        want = two.score_one(x) if k else 0.0
+        assert one.step_one(x, y) == want
+        two.learn_one(x, y)
+    assert to_bytes(one) == to_bytes(two)
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in CATALOG if not asks(entry.name)])
+def test_step_one_scores_are_those_of_progressive(name):
+    whole, model = make(name), make(name)
+    want = lopsided.progressive(whole, X, Y, resume=True).scores
+    assert [model.step_one(x, y) for x, y in zip(X, Y.tolist(), strict=True)] == want.tolist()
+    assert to_bytes(model) == to_bytes(whole)
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in CATALOG if asks(entry.name)])
+def test_a_learner_that_asks_has_no_step_one(name):
+    with pytest.raises(TypeError, match="ask and tell"):
+        make(name).step_one(X[0], 1)
 
 
 @each

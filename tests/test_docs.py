@@ -54,3 +54,11 @@ def test_every_parameter_is_described():
         documents = " ".join(c.__doc__ or "" for c in entry.cls.__mro__)
         for parameter in entry.cls().get_params(deep=False):
             assert f" {parameter} :" in documents or f" {parameter}," in documents, parameter
+
+
+def test_the_page_on_speed_has_the_memory_of_every_learner():
+    text = (ROOT / "docs" / "speed.md").read_text()
+    formulas = dict.fromkeys(e.memory for e in CATALOG)
+    for formula in formulas:
+        names = ", ".join(e.name for e in CATALOG if e.memory == formula)
+        assert f"| {formula} | {names} |" in text

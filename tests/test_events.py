@@ -317,3 +317,73 @@ def test_events_of_weight_0_and_events_not_visited_bring_no_names():
     assert model.feature_names_in_.tolist() == ["a", "c"]
     progressive(model, events, y, order=[2, 0], resume=True)
     assert model.feature_names_in_.tolist() == ["a", "c"]
+
+
+@pytest.mark.parametrize("scaling", ["none", "unit", "standard", "standard+unit"])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("form", ["array", "named", "hashed"])
+@pytest.mark.parametrize("method", ["learn_one", "step_one"])
+def test_an_event_whose_score_overflows_leaves_the_model_as_it_was(
+    scaling, intercept, form, method
+):
+    bits = 8 if form == "hashed" else None
+    model = COG(learning_rate=1e308, scaling=scaling, hash_bits=bits, intercept=intercept)
+    rows = np.random.default_rng(0).normal(size=(40, 12)) + 1
+    named = [{f"n{j}": v for j, v in enumerate(row)} for row in rows.tolist()]
+    stream = list(rows) if form == "array" else named
+    model.learn_one(stream[0], 0)
+    with pytest.raises(ValueError, match="not finite"):  # noqa: PT012
+        for k, x in enumerate(stream):
+            before = to_bytes(model)
+            getattr(model, method)(x, k % 2)
+    assert to_bytes(model) == before
+
+
+def test_a_step_of_weight_zero_is_a_score():
+    model = COG(scaling="none")
+    with pytest.raises(ValueError, match="has not learned"):
+        model.step_one({"a": 1.0}, 1, 0.0)
+    model.learn_one({"a": 1.0}, 1)
+    before = to_bytes(model)
+    assert model.step_one({"a": 2.0, "b": 1.0}, 0, 0) == model.score_one({"a": 2.0})
+    assert to_bytes(model) == before
+
+
+@pytest.mark.parametrize("bits", [None, 3, 18])
+def test_how_names_came_before_does_not_matter(bits):
+    """Names at their usual places are read by a short way: any mixture gives the same rows."""
+    rng = np.random.default_rng(2)
+    names = [f"n{j}" for j in range(12)]
+    values = [1.5, -1.0, 2, -1, True, False, np.float64(0.5), np.float32(0.25), 2**53, "red", "n1"]
+    model = COG(scaling="none", hash_bits=bits, learning_rate=0.5)
+    usual = dict.fromkeys(names, 1.0)
+    model.learn_one(usual, 1)
+    for k in range(300):
+        event = {n: values[rng.integers(len(values))] for n in names[: rng.integers(1, 13)]}
+        if rng.random() < 0.3:
+            event = dict(sorted(event.items(), key=lambda pair: rng.random()))
+        fresh = from_bytes(to_bytes(model))  # has met no event, so it knows no place
+        copies = {"".join(list(n)): v for n, v in event.items()}  # other objects of the same text
+        want = fresh.score_one(copies)
+        assert model.score_one(event) == want
+        assert model.step_one(event, k % 2) == fresh.step_one(copies, k % 2)
+        model.score_one(usual)
+    assert to_bytes(model) == to_bytes(fresh)
+
+
+@pytest.mark.parametrize("bits", [None, 18])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, 10**400, None, "\ud800", [1.0]])
+def test_a_bad_value_at_a_usual_place_is_refused(bits, bad):
+    model = COG(hash_bits=bits)
+    usual = {f"n{j}": float(j) for j in range(9)}
+    for _ in range(3):
+        model.step_one(usual, 1)
+    before = to_bytes(model)
+    event = {**usual, "n5": bad}
+    if bad != "\ud800" or bits:
+        with pytest.raises((ValueError, TypeError), match=r"n5|\\ud800"):
+            model.step_one(event, 0)
+        with pytest.raises((ValueError, TypeError), match=r"n5|\\ud800"):
+            model.score_one(event)
+    assert to_bytes(model) == before
+    assert model.step_one(usual, 1) == from_bytes(before).step_one(usual, 1)

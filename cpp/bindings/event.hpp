@@ -66,32 +66,72 @@ class EventReader {
   // Appends a dict as a row; names not in the table get the columns after the last known one.
   void add(nb::handle event, EventRows& out) {
     out_ = &out;
-    first_ = static_cast<Index>(out.values.size());
-    merging_ = hashed();
-    const auto n = static_cast<std::size_t>(PyDict_Size(event.ptr()));
-    if (merging_) start_merging(n);
+    first_ = out.values.size();
+    const auto n = static_cast<std::size_t>(PyDict_GET_SIZE(event.ptr()));
     PyObject *key, *value;
     Py_ssize_t at = 0;
-    std::size_t place = 0;
-    for (; PyDict_Next(event.ptr(), &at, &key, &value); ++place) {
+    const auto next = [&] { return PyDict_Next(event.ptr(), &at, &key, &value) != 0; };
+
+    // Streams repeat themselves: the same name objects at the same places, event after event.
+    const std::size_t usual = std::min(n, distinct_);
+    out.indices.insert(out.indices.end(), columns_.data(), columns_.data() + usual);
+    out.values.resize(first_ + usual);
+    double* values = out.values.data() + first_;
+    const nb::object* names = recalled_.data();
+    std::size_t k = 0;
+    bool more = next();
+    for (; more && k < usual && key == names[k].ptr() && plain(value, values[k]); ++k) more = next();
+    place_ = k;
+    if (more || k < usual) rest(event, n, more, key, value, next);
+    out.starts.push_back(static_cast<std::int64_t>(out.values.size()));
+  }
+
+ private:
+  // Reads a finite number, unless that takes code of others.
+  static bool plain(PyObject* value, double& out) {
+    if (PyFloat_CheckExact(value)) {
+      out = PyFloat_AS_DOUBLE(value);
+    } else if (PyLong_CheckExact(value) || PyBool_Check(value)) {
+      out = PyLong_AsDouble(value);
+      if (out == -1 && PyErr_Occurred()) {  // too large
+        PyErr_Clear();
+        return false;
+      }
+    } else if (PyFloat_Check(value)) {
+      out = PyFloat_AS_DOUBLE(value);
+    } else {
+      return false;
+    }
+    return std::isfinite(out);
+  }
+
+  // What is left of an event from the place on where it differs from those before.
+  [[gnu::noinline]] void rest(nb::handle event, std::size_t n, bool more, PyObject*& key, PyObject*& value,
+                              auto next) {
+    out_->indices.resize(first_ + place_);
+    out_->values.resize(first_ + place_);
+    merging_ = false;
+    repeatable_ = n;
+    if (hashed()) merge(n);
+    for (; more; more = next(), ++place_) {
       if (!PyUnicode_Check(key))
         throw nb::type_error(("a feature's name must be a string, not " + quoted(key)).c_str());
       if (PyUnicode_Check(value)) {
         add_category(key, value, n);
       } else if (PyFloat_CheckExact(value)) {
-        put(column(key, place), number(key, value));
+        put(column(key), number(key, value));
       } else {  // __float__ may run any code
         const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
         const double v = number(key, value);
         if (static_cast<std::size_t>(PyDict_Size(event.ptr())) != n)
           throw nb::type_error("the event was changed while it was read");
-        put(column(key, place), v);
+        put(column(key), v);
       }
     }
-    out.starts.push_back(static_cast<std::int64_t>(out.values.size()));
+    distinct_ = std::max(distinct_, repeatable_);
   }
+  void not_from_here() { repeatable_ = std::min(repeatable_, place_); }
 
- private:
   static std::string quoted(PyObject* what) { return nb::repr(nb::handle(what)).c_str(); }
 
   static std::string_view text(PyObject* s) {
@@ -124,14 +164,19 @@ class EventReader {
 
   Index column_of(const NameHash& hash) const { return hashed_column(hash, hash_bits_); }
 
-  // Streams repeat themselves: the same name objects at the same places, event after event.
-  Index column(PyObject* name, std::size_t place) {
-    if (place < recalled_.size() && recalled_[place].name.ptr() == name)
-      return recalled_[place].column;
+  Index column(PyObject* name) {
+    if (place_ < recalled_.size() && recalled_[place_].ptr() == name) return columns_[place_];
     const Index j = look_up(name);
-    if (place < most_recalled && (hashed() || j < names_.size())) {  // fresh names may be refused
-      if (place >= recalled_.size()) recalled_.resize(place + 1);
-      recalled_[place] = {nb::borrow(name), j};
+    if (place_ < most_recalled && (hashed() || j < names_.size())) {  // fresh names may be refused
+      if (place_ >= recalled_.size()) {
+        recalled_.resize(place_ + 1);
+        columns_.resize(place_ + 1);
+      }
+      recalled_[place_] = nb::borrow(name);
+      columns_[place_] = j;
+      distinct_ = std::min(distinct_, place_);
+    } else {
+      not_from_here();
     }
     return j;
   }
@@ -149,16 +194,12 @@ class EventReader {
   }
 
   void add_category(PyObject* key, PyObject* value, std::size_t n) {
+    not_from_here();
     if (hashed()) {
       put(column_of(NameHash().add(text(key)).add("=").add(text(value))), 1);
       return;
     }
-    if (!merging_) {  // "a=b" may also be a name of its own
-      start_merging(n);
-      merging_ = true;
-      for (Index k = first_; k < static_cast<Index>(out_->indices.size()); ++k)
-        slot(out_->indices[static_cast<std::size_t>(k)]) = k + 1;
-    }
+    if (!merging_) merge(n);  // "a=b" may also be a name of its own
     const nb::object name = nb::steal(PyUnicode_FromFormat("%U=%U", key, value));
     put(look_up(name.ptr()), 1);
   }
@@ -168,6 +209,7 @@ class EventReader {
       Index& at = slot(j);
       if (at > 0) {
         out_->values[static_cast<std::size_t>(at - 1)] += v;
+        not_from_here();
         return;
       }
       at = static_cast<Index>(out_->indices.size()) + 1;
@@ -176,12 +218,16 @@ class EventReader {
     out_->values.push_back(v);
   }
 
-  // Where column j stands in the row so far, plus 1: a small open-addressing table.
-  void start_merging(std::size_t n) {
+  // From here on columns that come again are added up.
+  void merge(std::size_t n) {
     std::size_t size = 64;
     while (size < 4 * n) size *= 2;
     slots_.assign(size, 0);
+    merging_ = true;
+    for (std::size_t k = first_; k < out_->indices.size(); ++k)
+      slot(out_->indices[k]) = static_cast<Index>(k) + 1;
   }
+  // Where column j stands in the row so far, plus 1: a small open-addressing table.
   Index& slot(Index j) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t k = (static_cast<std::uint32_t>(j) * 0x9e3779b1u) & mask;
@@ -190,17 +236,17 @@ class EventReader {
     return slots_[k];
   }
 
-  struct Recalled {
-    nb::object name;
-    Index column = 0;
-  };
   static constexpr std::size_t most_recalled = 1024;
 
   const NameTable& names_;
-  std::vector<Recalled> recalled_;  // by place in the dict
+  std::vector<nb::object> recalled_;  // the last name at each place of the dicts
+  std::vector<Index> columns_;        // and its column
+  std::size_t distinct_ = 0;          // so many of these columns, from the first, are different
   int hash_bits_;
   EventRows* out_ = nullptr;
-  Index first_ = 0;  // where the row begins
+  std::size_t first_ = 0;       // where the row begins
+  std::size_t place_ = 0;       // in the dict
+  std::size_t repeatable_ = 0;  // up to here each recalled name has its own column
   bool merging_ = false;
   std::vector<Index> slots_;
 };

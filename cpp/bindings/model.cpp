@@ -15,6 +15,8 @@ namespace lopsided {
 
 namespace {
 
+PyTypeObject* array_type = nullptr;  // of NumPy
+
 template <class Value>
 using Line = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -105,21 +107,42 @@ class PyModel {
     return to_numpy<double>(std::move(out), {size});
   }
 
-  // One event: a dict of named features, or a row of numbers.
-  void learn_event(const nb::dict& event, int y, double weight) {
+  // One event: a dict of named features, or a row of numbers. Returns the score it had.
+  double learn_event(const nb::dict& event, int y, double weight) {
     const auto turn = take_turn();
-    learn_row(read(event), y, weight);
+    const double score = learn_row(read(event), y, weight);
     keep_names(one_.fresh);
+    return score;
   }
-  void learn_row(const Line<double>& row, int y, double weight) {
+  double learn_row(const Line<double>& row, int y, double weight) {
     const auto turn = take_turn();
-    learn_row(one_row(row), y, weight);
+    return learn_row(one_row(row), y, weight);
+  }
+  // The short way for the usual event: None, and nothing done, for any other.
+  nb::object step(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes) {
+    if (!PyFloat_CheckExact(weight.ptr()) || PyFloat_AS_DOUBLE(weight.ptr()) != 1) return nb::none();
+    PyObject* code = PyDict_GetItemWithError(codes.ptr(), y.ptr());
+    if (!code) {
+      PyErr_Clear();
+      return nb::none();
+    }
+    const int sign = static_cast<int>(PyLong_AsLong(code));
+    if (PyDict_Check(x.ptr())) return nb::float_(learn_event(nb::borrow<nb::dict>(x), sign, 1));
+    Line<double> row;
+    return usual(x, row) ? nb::object(nb::float_(learn_row(row, sign, 1))) : nb::none();
+  }
+  // The same for the score of an event.
+  nb::object glance(nb::handle x) {
+    if (PyDict_Check(x.ptr())) return nb::float_(score_event(nb::borrow<nb::dict>(x)));
+    Line<double> row;
+    return usual(x, row) ? nb::object(nb::float_(score_row(row))) : nb::none();
   }
   // Many events as one batch; names met in it are kept when the model has learned from it.
   HeldRows event_rows(const nb::list& events) {
     const auto turn = take_turn();
     auto out = std::make_shared<EventRows>();
     out->clear(columns_for_events());
+    out->starts.reserve(events.size() + 1);
     for (std::size_t i = 0; i < events.size(); ++i) {
       const nb::handle event = events[i];
       const auto place = [&](const std::exception& e) { return "row " + std::to_string(i) + ": " + e.what(); };
@@ -310,13 +333,21 @@ class PyModel {
     model_->score(rows, &out);
     return out;
   }
-  void learn_row(const Rows& rows, int y, double weight) {
+  double learn_row(const Rows& rows, int y, double weight) {
     const auto label = static_cast<std::int8_t>(y);
+    double score;
     Pass pass;
     pass.labels = &label;
     pass.weights = &weight;
     pass.size = 1;
+    pass.scores = &score;
     model_->learn(rows, pass);
+    return pass.tally.events ? score : std::numeric_limits<double>::quiet_NaN();
+  }
+  // An array of doubles that is as long as the model expects.
+  bool usual(nb::handle x, Line<double>& row) const {
+    return Py_TYPE(x.ptr()) == array_type && !events_.hashed() && nb::try_cast(x, row, false) &&
+           row.size() == static_cast<std::size_t>(model_->features()) && row.size() > 0;
   }
 
   std::unique_ptr<Model> model_;
@@ -329,6 +360,8 @@ class PyModel {
 }  // namespace
 
 void bind_model(nb::module_& m) {
+  const nb::object array = nb::module_::import_("numpy").attr("ndarray");
+  array_type = reinterpret_cast<PyTypeObject*>(array.ptr());
   m.def("hash_name",
         [](std::string_view name, int bits) { return hashed_column(NameHash().add(name), bits); },
         nb::arg("name"), nb::arg("bits"), "The column of a hashed name.");
@@ -353,6 +386,11 @@ void bind_model(nb::module_& m) {
       .def("event_rows", &PyModel::event_rows, nb::arg("events"), "A list of dicts as rows.")
       .def("learn_row", nb::overload_cast<const Line<double>&, int, double>(&PyModel::learn_row),
            nb::arg("row"), nb::arg("y"), nb::arg("weight"))
+      .def("step", &PyModel::step, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight").none(),
+           nb::arg("codes"), nb::sig("def step(self, x: object, y: object, weight: object, codes: dict) -> float | None"),
+           "Learn from one event and return its score; None if that needs a closer look.")
+      .def("glance", &PyModel::glance, nb::arg("x").none(), nb::sig("def glance(self, x: object) -> float | None"),
+           "The score of one event, or None as step.")
       .def("score_event", &PyModel::score_event, nb::arg("event"))
       .def("score_row", nb::overload_cast<const Line<double>&>(&PyModel::score_row), nb::arg("row"))
       .def("state", &PyModel::state)

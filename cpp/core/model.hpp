@@ -75,6 +75,13 @@ class Model {
   Prepare prepare_;
   Cost cost_;
   Asker asker_;
+  // Room for the row in work. Copies do without.
+  struct Room : Scratch {
+    Room() = default;
+    Room(const Room&) : Scratch() {}
+    Room& operator=(const Room&) { return *this; }
+  };
+  Room read_, prepared_;
 };
 
 namespace detail {
@@ -99,11 +106,13 @@ class ModelOf final : public Model {
  public:
   std::unique_ptr<Model> clone() const override { return std::make_unique<ModelOf>(*this); }
 
-  // All rows are learned or none. Where a copy of the model to go back to is cheap, rows are checked
-  // on the way; otherwise beforehand, and then a score that overflows leaves the rows before it
-  // learned.
+  // All rows are learned or none. One event is scored before anything but the running statistics
+  // changes. Where a copy of the model to go back to is cheap, rows are checked on the way; otherwise
+  // beforehand, and then a score that overflows leaves the rows before it learned.
   void learn(const Rows& rows, Pass& pass) override {
-    if (cheap_copy(rows, pass.size) && !pass.weightless()) {
+    if (scored_first(rows, pass.size) && !pass.delays) {
+      or_take_back([&] { run(rows, pass); });
+    } else if (cheap_copy(rows, pass.size) && !pass.weightless()) {
       or_go_back([&] { run(rows, pass); });
     } else {
       Scratch scratch;
@@ -120,11 +129,12 @@ class ModelOf final : public Model {
       grow(rows.columns());
       const auto with = [&]<class Row>(Row*) {
         LOPSIDED_IF_AVX2
-          detail::ask_all_avx2<Row>(rows, days, learner_, prepare_, cost_, asker_, out);
-        else ask_all<Row>(rows, days, learner_, prepare_, cost_, asker_, out);
+          detail::ask_all_avx2<Row>(rows, days, learner_, prepare_, cost_, asker_, out, read_, prepared_);
+        else ask_all<Row>(rows, days, learner_, prepare_, cost_, asker_, out, read_, prepared_);
       };
       sparse(rows) ? with(static_cast<SparseRow*>(nullptr)) : with(static_cast<DenseRow*>(nullptr));
     };
+    if (scored_first(rows, rows.size())) return or_take_back(go);
     if (cheap_copy(rows, rows.size())) return or_go_back(go);
     Scratch scratch;
     for (Count i = 0; i < rows.size(); ++i) check(rows, i, scratch);
@@ -152,8 +162,9 @@ class ModelOf final : public Model {
 
   void score(const Rows& rows, Count first, Count last, double* out) {
     const auto with = [&]<class Row>(Row*, Prepare& prepare, Index known) {
-      LOPSIDED_IF_AVX2 detail::score_all_avx2<Row>(rows, first, last, learner_, prepare, known, out);
-      else score_all<Row>(rows, first, last, learner_, prepare, known, out);
+      LOPSIDED_IF_AVX2
+        detail::score_all_avx2<Row>(rows, first, last, learner_, prepare, known, out, read_, prepared_);
+      else score_all<Row>(rows, first, last, learner_, prepare, known, out, read_, prepared_);
     };
     const auto go = [&]<class Row>(Row* kind) {
       if constexpr (requires { Learner::keeps_rows; })
@@ -256,6 +267,21 @@ class ModelOf final : public Model {
       throw;
     }
   }
+  bool scored_first(const Rows& rows, Count visits) const {
+    constexpr bool meets = requires(Learner& l, const DenseRow& x) { l.meet(x); };
+    return visits == 1 && !meets && rows.columns() <= features_;
+  }
+  template <class Do>
+  void or_take_back(Do act) {
+    prepare_.mark();
+    try {
+      act();
+    } catch (...) {
+      prepare_.go_back();
+      throw;
+    }
+    prepare_.unmark();
+  }
   static void check(const Rows& rows, Count i, Scratch& scratch) {
     if (rows.sparse()) rows.row<SparseRow>(i, scratch);
     else rows.row<DenseRow>(i, scratch);
@@ -280,8 +306,8 @@ class ModelOf final : public Model {
     Asker* asker = asker_.on() ? &asker_ : nullptr;
     const auto go = [&]<class Row>(Row*) {
       LOPSIDED_IF_AVX2
-        detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
-      else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker);
+        detail::progressive_avx2<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker, read_, prepared_);
+      else progressive<Row>(rows, pass, learner_, prepare_, cost_, rounds_, asker, read_, prepared_);
     };
     sparse(rows) ? go(static_cast<SparseRow*>(nullptr)) : go(static_cast<DenseRow*>(nullptr));
     updates_ += pass.tally.updates;

@@ -17,11 +17,27 @@ void Prepare::grow(std::size_t features) {
   if (standard && centred) mean_.grow(features);
 }
 
+void Prepare::go_back() {
+  marked_ = false;
+  if (!standard || rows_ == before_.rows) return;  // no row has come
+  rows_ = before_.rows;
+  for (std::size_t k = 0; k < before_.columns.size(); ++k)
+    spread_[static_cast<std::size_t>(before_.columns[k])] = before_.spread[k];
+  if (!before_.columns.empty()) return;
+  std::ranges::copy(before_.spread, spread_.data());
+  std::ranges::copy(before_.mean, mean_.data());
+}
+
 DenseRow Prepare::prepared(const DenseRow& raw, Index known, bool keep, Scratch& out) {
   const Index n = std::min(raw.size, known);
   out.values.resize(static_cast<std::size_t>(n + offset()));
   double* z = out.values.data() + offset();
   const double share = 1 / (static_cast<double>(rows_) + 1);
+  if (standard && marked_) {
+    before_.columns.clear();
+    before_.spread.assign(spread_.data(), spread_.data() + n);
+    before_.mean.assign(mean_.data(), mean_.data() + (centred ? n : 0));
+  }
   if (!standard) std::copy_n(raw.values, n, z);
   else if (centred) kernels::centre(raw.values, n, share, mean_.data(), spread_.data(), keep, z);
   else kernels::divide(raw.values, n, share, spread_.data(), keep, z);
@@ -35,25 +51,35 @@ SparseRow Prepare::prepared(const SparseRow& raw, Index known, bool keep, Scratc
   out.values.resize(static_cast<std::size_t>(raw.size + offset()));
   out.indices.resize(out.values.size());
   const double share = 1 / (static_cast<double>(rows_) + 1);
-  Index* at = out.indices.data() + offset();
-  double* z = out.values.data() + offset();
+  Index* __restrict at = out.indices.data() + offset();
+  double* __restrict z = out.values.data() + offset();
   double outside = 0;
   Index n = 0;
-  for (Index k = 0; k < raw.size; ++k) {
-    if (raw.indices[k] >= known) {
-      outside += stranger(raw.values[k], share);
-      continue;
+  if (keep || all_below(raw, known)) {
+    n = raw.size;
+    std::copy_n(raw.indices, n, at);
+    std::copy_n(raw.values, n, z);
+  } else {
+    for (Index k = 0; k < raw.size; ++k) {
+      at[n] = raw.indices[k];
+      z[n] = raw.values[k];
+      if (at[n] < known) ++n;
+      else outside += stranger(z[n], share);
     }
-    at[n] = raw.indices[k];
-    z[n] = raw.values[k];
-    ++n;
   }
   if (standard) {
     // Gathered, so that roots and quotients are taken several at a time.
     gathered_.resize(static_cast<std::size_t>(n));
-    for (Index k = 0; k < n; ++k) gathered_[k] = spread_[at[k]];
-    kernels::divide(z, n, share, gathered_.data(), true, z);
-    for (Index k = 0; keep && k < n; ++k) spread_[at[k]] = gathered_[k];
+    double* __restrict gathered = gathered_.data();
+    double* __restrict spread = spread_.data();
+    for (Index k = 0; k < n; ++k) gathered[k] = spread[at[k]];
+    if (marked_) {
+      before_.columns.assign(at, at + n);
+      before_.spread.assign(gathered, gathered + n);
+      before_.mean.clear();
+    }
+    kernels::divide(z, n, share, gathered, true, z);
+    for (Index k = 0; keep && k < n; ++k) spread[at[k]] = gathered[k];
   }
   rows_ += keep;
   if (intercept) {
@@ -73,7 +99,9 @@ double Prepare::stranger(double x, double share) const {
 }
 
 bool Prepare::all_below(const SparseRow& row, Index known) {
-  return std::all_of(row.indices, row.indices + row.size, [=](Index j) { return j < known; });
+  int above = 0;  // without a way out in the middle: this is several at a time
+  for (Index k = 0; k < row.size; ++k) above |= row.indices[k] >= known;
+  return above == 0;
 }
 
 template <class Row>

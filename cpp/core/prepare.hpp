@@ -31,6 +31,11 @@ class Prepare {
   // Squared length of what was left out of the last row: the scores of features without state.
   double outside() const { return outside_; }
 
+  // The next row can be taken back, until `unmark`.
+  void mark() { marked_ = true, before_.rows = rows_; }
+  void unmark() { marked_ = false; }
+  void go_back();
+
   void reserve(std::size_t features);
   void grow(std::size_t features);
   void options(auto&& visit) {
@@ -59,6 +64,13 @@ class Prepare {
   Vector mean_;    // of each feature, when centred
   Vector spread_;  // sum of squared distances from the mean, or from 0 when not centred
   std::vector<double> gathered_;
+  struct Before {  // statistics that a marked row overwrote
+    Count rows = 0;
+    std::vector<Index> columns;  // none: the first ones
+    std::vector<double> mean, spread;
+  };
+  bool marked_ = false;
+  Before before_;
   double outside_ = 0;
 };
 

@@ -138,8 +138,7 @@ class Coming {
 
 template <class Row, class Learner>
 void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepare, Cost& cost,
-                 Count& round, Asker* asker) {
-  Scratch read, prepared;
+                 Count& round, Asker* asker, Scratch& read, Scratch& prepared) {
   Coming coming;
   const Ahead ahead(learner, prepare.offset());
   for (Count i = 0; i < pass.size; ++i) {
@@ -194,8 +193,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
 // Events without labels: score, ask, and keep those whose labels are bought.
 template <class Row, class Learner>
 void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& prepare,
-             const Cost& cost, Asker& asker, Asked* out) {
-  Scratch read, prepared;
+             const Cost& cost, Asker& asker, Asked* out, Scratch& read, Scratch& prepared) {
   for (Count i = 0; i < rows.size(); ++i) {
     const Row x = prepare.row(rows.row<Row>(i, read), rows.columns(), true, prepared);
     const double score = meet(learner, x);
@@ -209,8 +207,7 @@ void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& pr
 // Scores without learning: what the model would say if the row came next.
 template <class Row, class Learner>
 void score_all(const Rows& rows, Count first, Count last, const Learner& learner, Prepare& prepare, Index known,
-               double* out) {
-  Scratch read, prepared;
+               double* out, Scratch& read, Scratch& prepared) {
   for (Count i = first; i < last; ++i) {
     const Row raw = rows.row<Row>(i, read);
     if constexpr (requires { learner.scales(); })

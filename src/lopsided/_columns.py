@@ -13,9 +13,9 @@ def check_columns(name: str, model: _core.Model, batch: Batch, learning: bool) -
 
     The words are those that scikit-learn's users know.
     """
-    known, given, names = model.features, batch.rows.columns, model.names
     if batch.open and batch.names is None:
         return
+    known, given, names = model.features, batch.rows.columns, model.names
     if batch.names and not names and known:
         _warn(f"X has feature names, but {name} was fitted without feature names")
     elif names and not batch.names:

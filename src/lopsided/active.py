@@ -183,6 +183,11 @@ class Active(Around):
         self._pass(rows, [y], [weight], time=None if time is None else [time])
         return self
 
+    def step_one(self, x: Any, y: Any, weight: float = 1.0) -> float:
+        """Refuse: whether the label is looked at is what `ask` says, and `tell` brings it."""
+        name = type(self).__name__
+        raise TypeError(f"{name} asks for labels: use ask and tell, or learn_one to let it choose")
+
     # Labels that come later, or never ------------------------------------------------------------
 
     def ask(self, x: Any, *, time: Any = None) -> Decision:

@@ -41,14 +41,29 @@ def _used(
     events: list[Any], weights: NDArray[np.float64] | None, visit: NDArray[np.int64] | None
 ) -> list[Any]:
     """Return the events with nothing in those that are not learned from: their names stay out."""
+    if weights is None and visit is None:
+        return events
     used = np.ones(len(events), bool) if weights is None else weights != 0
     if visit is not None:
         seen = np.zeros(len(events), bool)
         seen[visit] = True
         used &= seen
-    return (
-        list(events) if used.all() else [x if u else {} for x, u in zip(events, used, strict=True)]
-    )
+    return [x if u else {} for x, u in zip(events, used, strict=True)]
+
+
+# CPython 3.11 reads the attributes of an object five times as slowly once its __dict__ was looked
+# at: nothing here does.
+_put = object.__setattr__
+_first_turn = threading.Lock()
+
+
+def _turn_of(owner: Any) -> threading.RLock:
+    if not hasattr(owner, "_turn"):
+        with _first_turn:
+            if not hasattr(owner, "_turn"):
+                _put(owner, "_turn", threading.RLock())
+    turn: threading.RLock = owner._turn
+    return turn
 
 
 def one_thread_at_a_time(method: Callable[P, R]) -> Callable[P, R]:
@@ -56,8 +71,7 @@ def one_thread_at_a_time(method: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(method)
     def alone(*args: P.args, **kwargs: P.kwargs) -> R:
-        owner: Any = args[0]
-        with owner.__dict__.setdefault("_turn", threading.RLock()):  # setdefault is atomic
+        with _turn_of(args[0]):
             return method(*args, **kwargs)
 
     return alone
@@ -146,20 +160,28 @@ class OnlineClassifier(Parameterised):
         In a dict a number is the feature's value and a string makes the feature "name=string".
         """
         model = self._model
-        try:
-            code = self._labels.codes.get(y)
-        except TypeError:
-            raise ValueError(f"y must be one label, not {y!r}") from None
-        if model is None or code is None or type(weight) is not float or weight != 1.0:
-            self._learn_carefully(x, y, weight)
-        elif isinstance(x, dict):
-            try:  # a context manager would take as long as the step
-                model.learn_event(x, code, 1.0)
-            except _core.RowError as error:
-                raise explanation(error, model.names) from None
-        else:
-            self._learn_row(model, x, code, 1.0)
+        try:  # the short way, if it can be gone
+            if model is None or model.step(x, y, weight, self._labels.codes) is None:
+                self._step(x, y, weight)
+        except _core.RowError as error:
+            raise explanation(error, self._names()) from None
         return self
+
+    def step_one(self, x: Any, y: Any, weight: float = 1.0) -> float:
+        """Learn from one event and return the score it had before: the one that progressive gives.
+
+        As score_one and then learn_one, in less time.
+        """
+        model = self._model
+        try:
+            if model is not None:
+                score = model.step(x, y, weight, self._labels.codes)
+                if score is not None:
+                    return score
+            score = self._step(x, y, weight)
+        except _core.RowError as error:
+            raise explanation(error, self._names()) from None
+        return score if score == score else self.score_one(x)  # a weight of 0 leaves it to that
 
     # Predicting ----------------------------------------------------------------------------------
 
@@ -179,11 +201,12 @@ class OnlineClassifier(Parameterised):
         """Return the score of one event: what it would get if it came next."""
         model = self._model or self._fitted()
         try:
-            if isinstance(x, dict):
-                return model.score_event(x)
-            return model.score_row(self._event_row(x, model, learning=False))
+            score = model.glance(x)
+            if score is None:
+                score = model.score_row(self._event_row(x, model, learning=False))
         except _core.RowError as error:
             raise explanation(error, model.names) from None
+        return score
 
     def predict_one(self, x: Any) -> Any:
         """Return the label predicted for one event."""
@@ -243,16 +266,19 @@ class OnlineClassifier(Parameterised):
         from .persist import from_bytes
 
         if state["file"] is not None:
-            self.__dict__.update(from_bytes(state["file"]).__dict__)
+            model = from_bytes(state["file"])
+            for name in ("_model", "_parked", "_made_with", "_labels"):
+                _put(self, name, getattr(model, name))
         for name, value in state["parameters"].items():
-            self.__dict__[name] = value
+            _put(self, name, value)
 
     # Parameters ----------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         # A parameter changed in mid-stream reaches the model before it learns again.
         if not name.startswith("_") and self._model is not None:
-            self.__dict__["_parked"], self.__dict__["_model"] = self._model, None
+            _put(self, "_parked", self._model)
+            _put(self, "_model", None)
         super().__setattr__(name, value)
 
     def __sklearn_tags__(self) -> Any:
@@ -385,7 +411,8 @@ class OnlineClassifier(Parameterised):
         delay: Any = None,
     ) -> dict[str, Any]:
         """Learn from a batch, all of it or nothing."""
-        self._check()
+        if fresh or self._model is None:  # else no parameter has changed since the last check
+            self._check()
         events = is_events(X)
         known = 0 if fresh else self._features()
         batch = None if events else as_batch(X, known)
@@ -439,7 +466,8 @@ class OnlineClassifier(Parameterised):
             return result
         if batch.names:
             model.set_names(batch.names[: model.features])
-        self._keep(model, labels, made_with)
+        if not begun or labels is not self._labels:
+            self._keep(model, labels, made_with)
         return result
 
     def _features(self) -> int:
@@ -463,10 +491,23 @@ class OnlineClassifier(Parameterised):
                 "with a cap, for example PassiveAggressive(variant='PA-I')"
             )
 
+    def _step(self, x: Any, y: Any, weight: float) -> float:
+        """Learn from one event that the core does not take as it is."""
+        model = self._model
+        if model is not None and self.hash_bits is None and not isinstance(x, dict):
+            score = model.step(as_event_row(x), y, weight, self._labels.codes)
+            if score is not None:
+                return score
+        return self._step_carefully(x, y, weight)
+
     @one_thread_at_a_time
-    def _learn_carefully(self, x: Any, y: Any, weight: float) -> None:
+    def _step_carefully(self, x: Any, y: Any, weight: float) -> float:
         """Learn from one event that is the first, or has a new label, or a weight."""
         self._check()
+        try:
+            hash(y)
+        except TypeError:
+            raise ValueError(f"y must be one label, not {y!r}") from None
         if not (is_number(weight) or isinstance(weight, (bool, np.bool_))) or weight < 0:
             raise ValueError(
                 f"weight={weight!r} is not possible; it must be finite and not negative"
@@ -484,21 +525,18 @@ class OnlineClassifier(Parameterised):
             form = "event" if isinstance(x, dict) else "dense"
             model, made_with = self._make(labels, self._scaling(form))
         if isinstance(x, dict):
-            with explained():
-                model.learn_event(x, code, weight)
+            score = model.learn_event(x, code, weight)
+        elif self.hash_bits is not None:
+            raise ValueError("hash_bits is for dict events: this event already has columns")
         else:
-            self._learn_row(model, x, code, weight)
+            score = model.learn_row(self._event_row(x, model, learning=True), code, weight)
         if weight != 0:
             self._keep(model, labels, made_with)
+        return score
 
-    def _learn_row(self, model: _core.Model, x: Any, code: int, weight: float) -> None:
-        if self.hash_bits is not None:
-            raise ValueError("hash_bits is for dict events: this event already has columns")
-        row = self._event_row(x, model, learning=True)
-        try:
-            model.learn_row(row, code, weight)
-        except _core.RowError as error:
-            raise explanation(error, model.names) from None
+    def _names(self) -> list[str]:
+        model = self._model if self._model is not None else self._parked
+        return [] if model is None else model.names
 
     def _event_row(self, x: Any, model: _core.Model, learning: bool) -> NDArray[np.float64]:
         row = as_event_row(x)

@@ -18,6 +18,39 @@ _WIDE_TWOS = tuple(2.0**k for k in range(-10, 11))
 _SPARSE = {"learning_rate": tuple(2.0**k for k in range(-1, 10))}
 
 
+# Bytes that a model holds at most, by the kind of its learner in the core. d: features, m:
+# sketch_size, R: rows kept, r: the bytes of one (8 d if dense, else 12 for each number other than
+# 0), P: the next power of two from the rows kept of a class.
+_MEMORY = {
+    "8 d": (
+        "perceptron",
+        "romma",
+        "passive-aggressive",
+        "cost-sensitive-passive-aggressive",
+        "paum",
+        "cog",
+        "dual-averaging",
+    ),
+    "16 d": (
+        "arow-diagonal",
+        "acog-diagonal",
+        "truncated-gradient",
+        "adaptive-rda",
+        "ssol-diagonal",
+    ),
+    "32 d": ("adaptive-fobos",),
+    "72 d": ("recommended",),
+    "8 (m + 1) d": ("acog-dense-sketch",),
+    "8 (m + 4) d": ("acog-sketch",),
+    "4 d d + 40 d": ("arow-full", "acog-full", "ssol-full"),
+    "8 d d + 60 d": ("opauc",),
+    "R r + 20 d": ("oam",),
+    "R r + 16 d": ("kernel-perceptron", "norma", "rbp", "forgetron"),
+    "R r + 16 d + 8 R R": ("projectron",),
+    "R r + 16 d + 32 P P": ("koil",),
+}
+
+
 @dataclasses.dataclass(frozen=True)
 class Entry:
     """One named learner.
@@ -62,6 +95,16 @@ class Entry:
         module, name = self.home.split(":")
         found: type[OnlineClassifier] = getattr(importlib.import_module(f"lopsided.{module}"), name)
         return found
+
+    @property
+    def memory(self) -> str:
+        """How many bytes a model holds at most; scaling and events that wait come on top.
+
+        d: features, m: sketch_size, R: rows kept, r: the bytes of one of them, P: the next power of
+        two from the rows kept of a class.
+        """
+        kind = self.make()._kind()
+        return next(formula for formula, kinds in _MEMORY.items() if kind in kinds)
 
     def make(self, **params: Any) -> OnlineClassifier:
         """Return the estimator, with parameters over the preset."""

@@ -1,0 +1,181 @@
+// Pieces of work of the core on made-up data, for counting instructions: python -m benchmarks.instructions.
+// Each runs within `measured`, by which callgrind knows where to count, and prints its name.
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "../core/learners.hpp"
+#include "../core/libsvm.hpp"
+#include "../core/random.hpp"
+
+extern "C" [[gnu::noinline]] void measured(const std::function<void()>& work) { work(); }
+
+namespace {
+
+using namespace lopsided;
+
+using Given = std::map<std::string, double>;  // choices by their number, switches as 0 and 1
+
+struct SetOptions final : OptionVisitor {
+  Given left;
+  explicit SetOptions(const Given& given) : left(given) {}
+
+  void operator()(const char* name, double& value) override { value = take(name, value); }
+  void operator()(const char* name, bool& value) override { value = take(name, value) != 0; }
+  void operator()(const char*, std::vector<double>&) override {}
+  int choose(const char* name, std::initializer_list<const char*>, int now) override {
+    return static_cast<int>(take(name, now));
+  }
+  double take(const char* name, double otherwise) {
+    const auto at = left.find(name);
+    if (at == left.end()) return otherwise;
+    const double value = at->second;
+    left.erase(at);
+    return value;
+  }
+};
+
+class Random {
+ public:
+  double uniform() { return static_cast<double>(splitmix64(count_++) >> 11) * 0x1p-53; }
+
+ private:
+  std::uint64_t count_ = 0;
+};
+
+// Rows of some numbers, one in ten positive; the positives have a larger first number.
+struct Data {
+  Index columns;
+  std::vector<std::int64_t> starts{0};
+  std::vector<Index> indices;  // none: dense
+  std::vector<double> values;
+  std::vector<std::int8_t> labels;
+
+  Rows rows(Count first, Count size) const {
+    if (indices.empty())
+      return Rows({values.data() + first * static_cast<Count>(columns), false, columns, 1}, size, columns);
+    return Rows({starts.data(), indices.data(), values.data(), true, false, false, values.size(), true}, size,
+                columns);
+  }
+  Rows rows() const { return rows(0, labels.size()); }
+};
+
+Data dense(Count size, Index columns) {
+  Random random;
+  Data out{columns, {}, {}, {}, {}};
+  for (Count i = 0; i < size; ++i) {
+    out.labels.push_back(random.uniform() < 0.1 ? 1 : -1);
+    for (Index j = 0; j < columns; ++j)
+      out.values.push_back(random.uniform() - 0.5 + (j == 0 ? 0.3 * out.labels.back() : 0));
+  }
+  return out;
+}
+
+// Few columns occur often, most hardly ever, as words do.
+Data sparse(Count size, Index columns, Index nonzeros) {
+  Random random;
+  Data out{columns, {0}, {}, {}, {}};
+  for (Count i = 0; i < size; ++i) {
+    out.labels.push_back(random.uniform() < 0.1 ? 1 : -1);
+    Index at = 0;
+    for (Index k = 0; k < nonzeros; ++k) {
+      const Index room = (columns - at) / (nonzeros - k);
+      const double u = random.uniform();
+      out.indices.push_back(at + static_cast<Index>(u * u * u * std::max<Index>(room - 1, 0)));
+      at = out.indices.back() + 1;
+      out.values.push_back(random.uniform() + (k == 0 ? 0.5 * out.labels.back() : 0));
+    }
+    out.starts.push_back(static_cast<std::int64_t>(out.values.size()));
+  }
+  return out;
+}
+
+std::unique_ptr<Model> made(const char* kind, const Given& given) {
+  auto model = make_model(kind);
+  SetOptions options(given);
+  model->options(options);
+  for (const auto& [name, _] : options.left) {
+    std::fprintf(stderr, "%s has no option %s\n", kind, name.c_str());
+    std::exit(1);
+  }
+  return model;
+}
+
+void count(const char* name, const std::function<void()>& work) {
+  std::printf("%s\n", name);
+  measured(work);
+}
+
+void one_pass(const char* name, const char* kind, const Given& given, const Data& data) {
+  const auto model = made(kind, given);
+  model->grow(data.columns);
+  Pass pass;
+  pass.labels = data.labels.data();
+  pass.size = data.labels.size();
+  count(name, [&] { model->learn(data.rows(), pass); });
+}
+
+}  // namespace
+
+int main() {
+  const Data words = sparse(1500, 50'000, 75), table = dense(1500, 30), wide = dense(300, 120);
+  const Given unit{{"unit", 1}}, balanced{{"unit", 1}, {"balanced", 1}};
+  const auto with = [](Given given, const Given& more) {
+    given.insert(more.begin(), more.end());
+    return given;
+  };
+
+  one_pass("COG, sparse", "cog", balanced, words);
+  one_pass("COG, dense", "cog", balanced, wide);
+  one_pass("PA, sparse", "passive-aggressive", unit, words);
+  one_pass("FSOL, sparse", "dual-averaging", with(unit, {{"l1", 0.01}}), words);
+  one_pass("truncated gradient, sparse", "truncated-gradient", with(unit, {{"l1", 0.001}}), words);
+  one_pass("SSOL, sparse", "ssol-diagonal", with(unit, {{"l1", 0.01}}), words);
+  one_pass("ACOG diagonal, sparse", "acog-diagonal", balanced, words);
+  one_pass("ACOG full, dense", "acog-full", balanced, wide);
+  one_pass("ACOG sketch, sparse", "acog-sketch", with(balanced, {{"sketch_size", 5}}), words);
+  one_pass("ACOG sketch, dense", "acog-dense-sketch", with(balanced, {{"sketch_size", 5}}), wide);
+  const Given rates{{"rate.0", -1}, {"rate.1", 0.1}, {"rate.2", 1}, {"rate.3", 0.01}};
+  const Given members{{"regularization.4", 0.3}, {"regularization.5", 0.1}, {"scales", 1}, {"dense", 1}};
+  one_pass("Recommended, dense", "recommended", with({{"balanced", 1}}, with(rates, members)), table);
+  one_pass("standard scores, sparse", "cog", with(balanced, {{"standard", 1}}), words);
+  one_pass("standard scores, dense", "cog", with(balanced, {{"standard", 1}, {"centred", 1}}), wide);
+  one_pass("OAM, dense", "oam", unit, table);
+  one_pass("OPAUC, dense", "opauc", unit, table);
+  one_pass("KOIL, dense", "koil", with(unit, {{"gamma", 1}}), table);
+  one_pass("kernel perceptron, dense", "kernel-perceptron", with(unit, {{"gamma", 1}}), table);
+  one_pass("questions, sparse", "cog", with(balanced, {{"query", 3}}), words);
+
+  {
+    const auto model = made("cog", with(balanced, {{"standard", 1}}));
+    const Data events = sparse(1, 30, 30);
+    const auto learn = [&] {
+      Pass pass;
+      pass.labels = events.labels.data();
+      pass.size = 1;
+      model->learn(events.rows(), pass);
+    };
+    learn();
+    count("one event, 300 times", [&] {
+      for (int k = 0; k < 300; ++k) learn();
+    });
+    std::vector<double> scores(words.labels.size());
+    const auto reader = made("cog", balanced);
+    reader->grow(words.columns);
+    count("scores, sparse", [&] { reader->score(words.rows(), scores.data()); });
+  }
+  {
+    std::string text;
+    for (Count i = 0; i < words.labels.size(); ++i) {
+      text += words.labels[i] > 0 ? "+1" : "-1";
+      for (auto k = words.starts[i]; k < words.starts[i + 1]; ++k) {
+        char pair[40];
+        std::snprintf(pair, sizeof pair, " %d:%.6g", words.indices[k] + 1, words.values[k]);
+        text += pair;
+      }
+      text += '\n';
+    }
+    count("LIBSVM text", [&] { parse_libsvm(text, 1, {}); });
+  }
+}
