@@ -4,7 +4,7 @@
 //   II:  rho_y max(0, 1 - y p)      the slope carries the cost
 #pragma once
 
-#include "base.hpp"
+#include "real.hpp"
 
 namespace lopsided {
 
@@ -16,10 +16,12 @@ struct Surrogate {
   WeightMode weight_mode = WeightMode::margin;  // where the event's weight enters loss I
 
   // The step y x is taken this many times; 0 when the loss is 0.
-  double slope(double score, const Target& t) const {
-    if (loss == Loss::II) return t.y * score < 1 ? t.cost * t.weight : 0;
-    if (weight_mode == WeightMode::slope) return t.y * score < t.cost ? t.weight : 0;
-    return t.y * score < t.cost * t.weight ? 1 : 0;
+  template <class Real>
+  Real slope(const Real& score, const Target& t) const {
+    const Real margin = t.y * score;
+    if (loss == Loss::II) return choose(margin < 1.0, all<Real>(t.cost * t.weight), Real{});
+    if (weight_mode == WeightMode::slope) return choose(margin < t.cost, all<Real>(t.weight), Real{});
+    return choose(margin < t.cost * t.weight, all<Real>(1), Real{});
   }
 
   void options(auto&& visit) {

@@ -9,12 +9,12 @@ namespace lopsided {
 
 std::span<const Kind> first_order_kinds() {
   static constexpr Kind kinds[] = {
-      {"perceptron", make<Perceptron>},
+      {"perceptron", make<Perceptron<>>},
       {"romma", make<Romma>},
-      {"passive-aggressive", make<PassiveAggressive>},
-      {"cost-sensitive-passive-aggressive", make<CostSensitivePassiveAggressive>},
-      {"paum", make<Paum>},
-      {"cog", make<Cog>},
+      {"passive-aggressive", make<PassiveAggressive<>>},
+      {"cost-sensitive-passive-aggressive", make<CostSensitivePassiveAggressive<>>},
+      {"paum", make<Paum<>>},
+      {"cog", make<Cog<>>},
   };
   return kinds;
 }

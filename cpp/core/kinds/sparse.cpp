@@ -9,9 +9,9 @@ std::span<const Kind> sparse_kinds() {
   static constexpr Kind kinds[] = {
       {"truncated-gradient", make<SparseLearner<TruncatedGradient>>},
       {"adaptive-fobos", make<SparseLearner<AdaptiveFobos>>},
-      {"dual-averaging", make<SparseLearner<DualAveraging>>},
-      {"adaptive-rda", make<SparseLearner<AdaptiveRda>>},
-      {"ssol-diagonal", make<SparseLearner<SsolDiagonal>>},
+      {"dual-averaging", make<SparseLearner<DualAveraging<>>>},
+      {"adaptive-rda", make<SparseLearner<AdaptiveRda<>>>},
+      {"ssol-diagonal", make<SparseLearner<SsolDiagonal<>>>},
       {"ssol-full", make<SsolFull>},
   };
   return kinds;

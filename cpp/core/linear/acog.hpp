@@ -4,12 +4,13 @@
 
 #include "../surrogate.hpp"
 #include "covariance.hpp"
+#include "step.hpp"
 
 namespace lopsided {
 
-template <class Covariance>
+template <class Covariance, class Real = double>
 struct Acog {
-  double learning_rate = 0.1, regularization = 1;
+  Real learning_rate = all<Real>(0.1), regularization = all<Real>(1);
   Sigma sigma = Sigma::after;
   bool weight_state = false;  // let the covariance see the weights
   Surrogate surrogate;
@@ -21,13 +22,18 @@ struct Acog {
 
   // `looked`: the variance of this very row was asked for last.
   bool learn(const RowLike auto& x, const Target& t, double score, bool looked = false) {
-    const double slope = surrogate.slope(score, t);
-    if (slope == 0) return false;
-    const double r = weight_state ? regularization / t.weight : regularization;
+    const Step<Real> s = step(score, t);
+    if (!s.taken) return false;
     const auto along = looked ? covariance.latest(x) : covariance.along(x);
-    covariance.learn(x, along, r, sigma, learning_rate * slope * t.y, mean);
+    covariance.learn(x, along, r(t), sigma, s.by, mean);
     return true;
   }
+  // Of Sigma x.
+  Step<Real> step(const Real& score, const Target& t) const {
+    const Real slope = surrogate.slope(score, t);
+    return {slope != 0.0, learning_rate * slope * t.y};
+  }
+  Real r(const Target& t) const { return weight_state ? regularization / t.weight : regularization; }
 
   Vector coefficients() const { return mean; }
   void places(auto visit) const { visit(mean); }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "covariance.hpp"
+#include "step.hpp"
 
 namespace lopsided {
 
-template <class Covariance>
+template <class Covariance, class Real = double>
 struct Arow {
-  double regularization = 1;
+  Real regularization = all<Real>(1);
+  static constexpr Sigma sigma = Sigma::before;
   bool weight_state = false;  // let the covariance see the weights
   Covariance covariance;
   Vector mean;
@@ -17,14 +19,18 @@ struct Arow {
 
   // `looked`: the variance of this very row was asked for last.
   bool learn(const RowLike auto& x, const Target& t, double score, bool looked = false) {
-    const double loss = 1 - t.y * score;
-    if (loss <= 0) return false;
+    if (!(loss(score, t) > 0)) return false;
     const auto along = looked ? covariance.latest(x) : covariance.along(x);
-    const double beta = 1 / (along.variance() + regularization);
-    const double r = weight_state ? regularization / t.weight : regularization;
-    covariance.learn(x, along, r, Sigma::before, loss * beta * t.y * t.cost * t.weight, mean);
+    covariance.learn(x, along, r(t), sigma, step(score, t, along.variance()).by, mean);
     return true;
   }
+  Real loss(const Real& score, const Target& t) const { return 1 - t.y * score; }
+  // Of Sigma x.
+  Step<Real> step(const Real& score, const Target& t, const Real& variance) const {
+    const Real l = loss(score, t), beta = 1 / (variance + regularization);
+    return {l > 0.0, l * beta * t.y * t.cost * t.weight};
+  }
+  Real r(const Target& t) const { return weight_state ? regularization / t.weight : regularization; }
 
   Vector coefficients() const { return mean; }
   void places(auto visit) const { visit(mean); }

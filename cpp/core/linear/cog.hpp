@@ -1,28 +1,31 @@
 // COG, cost-sensitive online gradient descent (Wang, Zhao, Hoi 2012, algorithm 1).
 #pragma once
 
-#include "../row.hpp"
 #include "../surrogate.hpp"
+#include "step.hpp"
 
 namespace lopsided {
 
+template <class Real = double>
 struct Cog {
   enum class Schedule { constant, sqrt };
-  double learning_rate = 0.1;
+  Real learning_rate = all<Real>(0.1);
   Schedule schedule = Schedule::constant;
   Surrogate surrogate;
   Vector weights;
 
   double score(const RowLike auto& x) const { return dot(weights, x); }
 
+  Step<Real> step(const Real& score, const Target& t, double) const {
+    const Real slope = surrogate.slope(score, t);
+    if (!any(slope != 0.0)) return {};
+    const Real rate = schedule == Schedule::constant
+                          ? learning_rate
+                          : learning_rate / std::sqrt(static_cast<double>(t.round));
+    return {slope != 0.0, rate * slope * t.y};
+  }
   bool learn(const RowLike auto& x, const Target& t, double score) {
-    const double slope = surrogate.slope(score, t);
-    if (slope == 0) return false;
-    const double rate = schedule == Schedule::constant
-                            ? learning_rate
-                            : learning_rate / std::sqrt(static_cast<double>(t.round));
-    add(weights, rate * slope * t.y, x);
-    return true;
+    return take(step(score, t, 0), weights, x);
   }
 
   Vector coefficients() const { return weights; }

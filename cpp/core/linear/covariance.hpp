@@ -5,6 +5,7 @@
 // Weights enter as r / weight: the same as a row stretched by the root of the weight.
 #pragma once
 
+#include "../real.hpp"
 #include "../row.hpp"
 #include "symmetric.hpp"
 
@@ -91,22 +92,30 @@ class DiagonalCovariance {
              Vector& mean) {
     double* __restrict s = variance_.data();
     double* __restrict m = mean.data();
-    const bool after = which == Sigma::after;
-    if (rule == Rule::coordinate) {
-      const double inverse = 1 / r;
-      x.for_each([=](Index j, double v) {
-        const double before = s[j];
-        s[j] = before / (1 + before * v * v * inverse);
-        m[j] += step * (after ? s[j] : before) * v;
-      });
-    } else {
-      const double share = 1 / (r + along.variance());
-      x.for_each([=](Index j, double v) {
-        const double before = s[j];
-        s[j] = before - before * before * v * v * share;
-        m[j] += step * (after ? s[j] : before) * v;
-      });
-    }
+    const auto each = [&](auto change) {
+      x.for_each([=](Index j, double v) { change(s[j], m[j], v); });
+    };
+    if (rule == Rule::coordinate) each(by_coordinate(1 / r, step, which));
+    else each(by_share(1 / (r + along.variance()), step, which));
+  }
+
+  // What a step does to the variance and the mean of one feature. Where `inverse` or `share` and the
+  // step are 0 it does nothing.
+  template <class Real>
+  static auto by_coordinate(const Real& inverse, const Real& step, Sigma which) {
+    return [=, after = which == Sigma::after](Real& s, Real& m, double v) {
+      const Real before = s;
+      s = before / (1 + before * v * v * inverse);
+      m += step * (after ? s : before) * v;
+    };
+  }
+  template <class Real>
+  static auto by_share(const Real& share, const Real& step, Sigma which) {
+    return [=, after = which == Sigma::after](Real& s, Real& m, double v) {
+      const Real before = s;
+      s = before - before * before * v * v * share;
+      m += step * (after ? s : before) * v;
+    };
   }
 
   void options(auto&& visit) { visit("diag_rule", rule, {"coordinate", "shared"}); }

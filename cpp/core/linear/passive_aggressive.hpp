@@ -1,35 +1,36 @@
 // Passive-aggressive steps (Crammer et al. 2006) and the prediction-based cost-sensitive form.
 #pragma once
 
-#include <algorithm>
-
-#include "../row.hpp"
 #include "../surrogate.hpp"
+#include "step.hpp"
 
 namespace lopsided {
 
 // PA: the smallest step that brings the loss to 0; PA-I caps it, PA-II softens it. The cost of the
 // class is in the margin (loss I) or, as in a slope, in the cap (loss II).
+template <class Real = double>
 struct PassiveAggressive {
   enum class Variant { pa, pa_1, pa_2 };
   Variant variant = Variant::pa_1;
   Loss loss = Loss::II;
-  double C = 1;
+  Real C = all<Real>(1);
   Vector weights;
 
   double score(const RowLike auto& x) const { return dot(weights, x); }
 
-  bool learn(const RowLike auto& x, const Target& t, double score) {
+  Step<Real> step(const Real& score, const Target& t, double length) const {
     const bool margin = loss == Loss::I;
-    const double missing = (margin ? t.cost : 1) - t.y * score;
-    const double length = x.squared_norm();
-    if (missing <= 0 || length == 0) return false;
-    const double cap = C * (margin ? 1 : t.cost) * t.weight;
-    const double tau = variant == Variant::pa_2 ? missing / (length + 1 / (2 * cap))
-                       : variant == Variant::pa_1 ? std::min(cap, missing / length)
-                                                  : missing / length;
-    add(weights, tau * t.y, x);
-    return true;
+    const Real missing = (margin ? t.cost : 1) - t.y * score;
+    const auto taken = missing > 0.0;
+    if (length == 0 || !any(taken)) return {};
+    const Real cap = C * (margin ? 1 : t.cost) * t.weight;
+    const Real tau = variant == Variant::pa_2 ? missing / (length + 1 / (2 * cap))
+                     : variant == Variant::pa_1 ? least<Real>(cap, missing / length)
+                                                : missing / length;
+    return {taken, choose<Real>(taken, tau * t.y, Real{})};
+  }
+  bool learn(const RowLike auto& x, const Target& t, double score) {
+    return take(step(score, t, x.squared_norm()), weights, x);
   }
 
   Vector coefficients() const { return weights; }
@@ -45,23 +46,26 @@ struct PassiveAggressive {
 // CPA: the target margin is the root of the class's cost. `hinge` is the form behind the published
 // tables: the plain hinge decides whether to step. `strict` steps on mistakes only, `max_loss`
 // whenever the target margin is missed.
+template <class Real = double>
 struct CostSensitivePassiveAggressive {
   enum class Variant { hinge, strict, max_loss };
   Variant variant = Variant::hinge;
-  double C = std::numeric_limits<double>::infinity();
+  Real C = all<Real>(std::numeric_limits<double>::infinity());
   Vector weights;
 
   double score(const RowLike auto& x) const { return dot(weights, x); }
 
+  Step<Real> step(const Real& score, const Target& t, double length) const {
+    const Real margin = t.y * score, loss = std::sqrt(t.cost) - margin;
+    auto taken = loss > 0.0;
+    if (variant == Variant::hinge) taken = taken & (margin < 1.0);
+    if (variant == Variant::strict) taken = taken & (t.y > 0 ? score < 0.0 : score >= 0.0);
+    if (length == 0 || !any(taken)) return {};
+    const Real tau = least<Real>(C * t.weight, loss / length);
+    return {taken, choose<Real>(taken, tau * t.y, Real{})};
+  }
   bool learn(const RowLike auto& x, const Target& t, double score) {
-    const double margin = t.y * score;
-    const double loss = std::sqrt(t.cost) - margin;
-    const double length = x.squared_norm();
-    const bool mistake = (score >= 0) != (t.y > 0);
-    const bool idle = variant == Variant::hinge ? margin >= 1 : variant == Variant::strict && !mistake;
-    if (idle || loss <= 0 || length == 0) return false;
-    add(weights, std::min(C * t.weight, loss / length) * t.y, x);
-    return true;
+    return take(step(score, t, x.squared_norm()), weights, x);
   }
 
   Vector coefficients() const { return weights; }

@@ -1,34 +1,36 @@
 // PAUM, the perceptron with uneven margins (Li et al. 2002): a step whenever y p <= tau_y.
 #pragma once
 
-#include <algorithm>
-
 #include "../surrogate.hpp"
-#include "../row.hpp"
+#include "step.hpp"
 
 namespace lopsided {
 
+template <class Real = double>
 struct Paum {
-  double learning_rate = 1;
-  double margin_pos = 1, margin_neg = 1;  // times the cost of the class
+  Real learning_rate = all<Real>(1);
+  Real margin_pos = all<Real>(1), margin_neg = all<Real>(1);  // times the cost of the class
   bool bias = false;
-  double radius = 0;  // of the rows, for the bias; 0: the largest so far
+  Real radius{};  // of the rows, for the bias; 0: the largest so far
   WeightMode weight_mode = WeightMode::margin;
   Vector weights;
-  double offset = 0;
+  Real offset{};
   double longest = 0;  // largest squared length so far
 
   double score(const RowLike auto& x) const { return dot(weights, x) + offset; }
 
-  bool learn(const RowLike auto& x, const Target& t, double score) {
-    longest = std::max(longest, x.squared_norm());
+  Step<Real> step(const Real& score, const Target& t, double length) {
+    longest = std::max(longest, length);
     const bool in_margin = weight_mode == WeightMode::margin;
-    const double tau = (t.y > 0 ? margin_pos : margin_neg) * t.cost * (in_margin ? t.weight : 1);
-    if (t.y * score > tau) return false;
-    const double step = learning_rate * t.y * (in_margin ? 1 : t.weight);
-    add(weights, step, x);
-    if (bias) offset += step * (radius > 0 ? radius * radius : longest);
-    return true;
+    const Real tau = (t.y > 0 ? margin_pos : margin_neg) * t.cost * (in_margin ? t.weight : 1);
+    const auto taken = t.y * score <= tau;
+    if (!any(taken)) return {};
+    const Real by = choose<Real>(taken, learning_rate * t.y * (in_margin ? 1 : t.weight), Real{});
+    if (bias) offset += by * choose<Real>(radius > 0.0, radius * radius, all<Real>(longest));
+    return {taken, by};
+  }
+  bool learn(const RowLike auto& x, const Target& t, double score) {
+    return take(step(score, t, x.squared_norm()), weights, x);
   }
 
   Vector coefficients() const { return weights; }

@@ -1,19 +1,22 @@
 // Perceptron (Rosenblatt 1958): on a mistake, w += y x.
 #pragma once
 
-#include "../row.hpp"
+#include "step.hpp"
 
 namespace lopsided {
 
+template <class Real = double>
 struct Perceptron {
   Vector weights;
 
   double score(const RowLike auto& x) const { return dot(weights, x); }
 
+  Step<Real> step(const Real& score, const Target& t, double) const {
+    const auto wrong = t.y > 0 ? score < 0.0 : score >= 0.0;
+    return {wrong, choose(wrong, all<Real>(t.y * t.cost * t.weight), Real{})};
+  }
   bool learn(const RowLike auto& x, const Target& t, double score) {
-    if ((score >= 0) == (t.y > 0)) return false;
-    add(weights, t.y * t.cost * t.weight, x);
-    return true;
+    return take(step(score, t, 0), weights, x);
   }
 
   Vector coefficients() const { return weights; }

@@ -11,13 +11,14 @@
 namespace lopsided {
 
 // lambda_t, by which dual weights are shrunk in round t.
+template <class Real = double>
 struct DualShrink {
   enum class Schedule { constant, rda, inverse };
-  double l1 = 0;
+  Real l1{};
   Schedule schedule = Schedule::constant;
 
-  double at(double round, double learning_rate, const TargetSparsity& target) const {
-    if (target.on()) return target.chosen;
+  Real at(double round, const Real& learning_rate, const TargetSparsity& target) const {
+    if (target.on()) return all<Real>(target.chosen);
     switch (schedule) {
       case Schedule::constant: return learning_rate * l1;
       case Schedule::rda: return learning_rate * l1 * (round - 1);
@@ -30,24 +31,25 @@ struct DualShrink {
   }
 };
 
+template <class Real = double>
 struct DualAveraging {
   enum class Beta { constant, sqrt, linear };
   static constexpr std::size_t width = 1;  // theta
   static constexpr bool takes_in = false, dual = true;
 
-  double learning_rate = 1;
-  DualShrink shrink;
+  Real learning_rate = all<Real>(1);
+  DualShrink<Real> shrink;
   Beta beta = Beta::constant;
-  double enhancement = 0;  // adds enhancement * sqrt(t - 1) to lambda_t
+  Real enhancement{};  // adds enhancement * sqrt(t - 1) to lambda_t
 
   auto weights(Count seen, const TargetSparsity& target) const {
     const double rounds = static_cast<double>(seen), root = std::sqrt(rounds);
-    const double a = shrink.at(rounds + 1, learning_rate, target) + enhancement * root;
+    const Real a = shrink.at(rounds + 1, learning_rate, target) + enhancement * root;
     const double divisor = beta == Beta::constant ? 1 : beta == Beta::sqrt ? root : rounds;
-    return [a, share = seen ? 1 / divisor : 0](const auto& row) { return share * soft(row[0], a); };
+    return [a, share = seen ? 1 / divisor : 0](const auto& row) { return share * soft<Real>(row[0], a); };
   }
 
-  void change(Count, double slope, auto each) const {
+  void change(Count, const Real& slope, auto each) const {
     each([move = learning_rate * slope](const auto& row, double v) { row[0] += move * v; });
   }
   void pass(Count) {}
@@ -62,23 +64,24 @@ struct DualAveraging {
   void state(auto&&) {}
 };
 
+template <class Real = double>
 struct AdaptiveRda {
   static constexpr std::size_t width = 2;  // sum of -g, sum of g^2
   static constexpr bool takes_in = false, dual = true;
 
-  double learning_rate = 1, l1 = 0, delta = 10;
+  Real learning_rate = all<Real>(1), l1{}, delta = all<Real>(10);
   bool count_current = false;  // shrink for the round at hand too
 
   auto weights(Count seen, const TargetSparsity& target) const {
-    const double a = target.on() ? target.chosen : l1 * static_cast<double>(seen + count_current);
+    const Real a = target.on() ? all<Real>(target.chosen) : l1 * static_cast<double>(seen + count_current);
     return [a, eta = learning_rate, delta = delta](const auto& row) {
-      return eta * soft(row[0], a) / (delta + std::sqrt(row[1]));
+      return eta * soft<Real>(row[0], a) / (delta + root(row[1]));
     };
   }
 
-  void change(Count, double slope, auto each) const {
+  void change(Count, const Real& slope, auto each) const {
     each([slope](const auto& row, double v) {
-      const double g = slope * v;
+      const Real g = slope * v;
       row[0] += g;
       row[1] += g * g;
     });

@@ -10,17 +10,22 @@
 // know of the row, and take(sum), what that does to the numbers of one feature.
 #pragma once
 
+#include "../real.hpp"
 #include "../row.hpp"
 #include "target.hpp"
 
 namespace lopsided {
 
 // v moved towards 0 by a, and no further.
-inline double soft(double v, double a) { return v - std::min(std::max(v, -a), a); }
+template <class Real>
+Real soft(const Real& v, const Real& a) {
+  return v - least<Real>(most<Real>(v, -a), a);
+}
 
 // The hinge: how often y x is added, with the costs of class and event.
-inline double hinge_slope(double score, const Target& t) {
-  return t.y * score < 1 ? t.cost * t.weight : 0;
+template <class Real>
+Real hinge_slope(const Real& score, const Target& t) {
+  return choose<Real>(t.y * score < 1.0, all<Real>(t.cost * t.weight), Real{});
 }
 
 template <class Rule>

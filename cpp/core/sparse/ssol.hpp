@@ -8,17 +8,18 @@
 
 namespace lopsided {
 
+template <class Real = double>
 struct SsolDiagonal {
   static constexpr std::size_t width = 2;  // theta; a, where 0 stands for 1, its start
   static constexpr bool takes_in = true, dual = true;
 
-  double learning_rate = 1, regularization = 1;
-  DualShrink shrink{0, DualShrink::Schedule::inverse};
+  Real learning_rate = all<Real>(1), regularization = all<Real>(1);
+  DualShrink<Real> shrink{{}, DualShrink<Real>::Schedule::inverse};
   DiagonalCovariance::Rule rule = DiagonalCovariance::Rule::shared;
   bool transductive = false;  // score rows as if they were taken in
 
   auto weights(Count seen, const TargetSparsity& target) const {
-    return [l = lambda(seen, target)](const auto& row) { return soft(row[0] * a(row), l); };
+    return [l = lambda(seen, target)](const auto& row) { return soft<Real>(row[0] * a(row), l); };
   }
 
   static auto part() {
@@ -28,21 +29,21 @@ struct SsolDiagonal {
   // Gives `use` what taking a row of that sum in does: a becomes a - a^2 v^2 / total, written without a
   // difference that could vanish. The total is r + the sum, or r + a v^2 by the coordinate rule. A value
   // of 0 changes nothing, not even by a rounding.
-  auto taking(double sum, auto use) const {
-    constexpr double least = std::numeric_limits<double>::min();
-    const double r = regularization, total = r + sum;
+  auto taking(const Real& sum, auto use) const {
+    const Real tiny = all<Real>(std::numeric_limits<double>::min());
+    const Real r = regularization, total = r + sum;
     if (rule == DiagonalCovariance::Rule::coordinate)
       return use([=](auto&& row, double v) {
-        const double taken = std::max(a(row) * r / (r + a(row) * v * v), least);
+        const Real taken = most<Real>(a(row) * r / (r + a(row) * v * v), tiny);
         row[1] = v == 0 ? row[1] : taken;
       });
     return use([=, share = 1 / total](auto&& row, double v) {
-      const double taken = std::max(a(row) * (std::max(total - a(row) * v * v, r) * share), least);
+      const Real taken = most<Real>(a(row) * (most<Real>(total - a(row) * v * v, r) * share), tiny);
       row[1] = v == 0 ? row[1] : taken;
     });
   }
 
-  void change(Count, double slope, auto each) const {
+  void change(Count, const Real& slope, auto each) const {
     each([move = learning_rate * slope](const auto& row, double v) { row[0] += move * v; });
   }
   void pass(Count) {}
@@ -59,17 +60,17 @@ struct SsolDiagonal {
   bool possible(const double* row) const { return row[1] >= 0 && row[1] <= 1; }
 
  private:
-  double lambda(Count seen, const TargetSparsity& target) const {
+  Real lambda(Count seen, const TargetSparsity& target) const {
     return shrink.at(static_cast<double>(seen) + 1, learning_rate, target);
   }
-  static double a(const auto& row) { return row[1] == 0 ? 1 : row[1]; }
+  static Real a(const auto& row) { return choose<Real>(row[1] == 0.0, all<Real>(1), row[1]); }
 };
 
 // The same with all of A^-1. It keeps u = A^-1 theta instead of theta: taking x in and stepping by s
 // moves u by (s - x.u / r) times the new A^-1 x.
 struct SsolFull {
   double learning_rate = 1, regularization = 1, clip = 0;
-  DualShrink shrink{0, DualShrink::Schedule::inverse};
+  DualShrink<> shrink{0, DualShrink<>::Schedule::inverse};
   TargetSparsity target;
   bool transductive = false;
   FullCovariance covariance;

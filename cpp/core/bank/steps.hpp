@@ -1,0 +1,182 @@
+// How learners work in a bank: the formulas of each, over vectors. `Real` is a vector; a learner's numbers of a
+// feature, `width` of them, lie in a table beside those of the other models of the vector and of the pack.
+#pragma once
+
+#include <tuple>
+
+#include "../linear/acog.hpp"
+#include "../linear/arow.hpp"
+#include "../sparse/learner.hpp"
+#include "lanes.hpp"
+
+namespace lopsided {
+
+// The numbers of one feature and part: number i of all models of the part.
+template <class Real>
+struct Numbers {
+  double* first;
+  std::size_t apart;
+  Anywhere<Real>& operator[](std::size_t i) const {
+    return *reinterpret_cast<Anywhere<Real>*>(first + i * apart);
+  }
+};
+
+// What a pack has of a row's features.
+template <class Real, int parts, std::size_t width>
+struct Beside {
+  static constexpr std::size_t models = static_cast<std::size_t>(models_in<Real>) * parts;
+  double* table;
+  Numbers<Real> operator()(Index column, int part) const {
+    return {table + static_cast<std::size_t>(column) * width * models + part * models_in<Real>, models};
+  }
+};
+
+// Weights that move by a multiple of the row.
+template <class Learner>
+struct FirstOrder {
+  static constexpr std::size_t width = 1;
+  static constexpr double initial[width] = {0};
+  Learner learner;
+
+  template <class Real, int parts, class Row>
+  static Pack<Real, parts> meet(Pack<FirstOrder, parts>& all, const Row& x, auto at) {
+    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(x.column(k), p)[0] * x.values[k]; });
+    for_each_part<parts>([&](auto p) {
+      out[p] = x.scale * out[p];
+      if constexpr (requires { all[p].learner.offset; }) out[p] += all[p].learner.offset;
+    });
+    return out;
+  }
+
+  template <class Real, class Row>
+  Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
+    const Step<Real> s = learner.step(score, t, x.squared_norm());
+    const Mask<Real> taken = s.taken & alive;
+    if (!any(taken)) return taken;
+    const Real by = choose(taken, s.by, Real{}) * x.scale;
+    for (Index k = 0; k < x.size; ++k) at(x.column(k))[0] += by * x.values[k];
+    return taken;
+  }
+
+  void options(auto&& visit) { learner.options(visit); }
+  void state(auto&& visit) { learner.state(visit); }
+};
+
+// Means with the diagonal of a covariance.
+template <class Learner>
+struct SecondOrder {
+  static constexpr std::size_t width = 2;
+  static constexpr double initial[width] = {0, 1};
+  Learner learner;
+
+  template <class Real, int parts, class Row>
+  static Pack<Real, parts> meet(Pack<SecondOrder, parts>&, const Row& x, auto at) {
+    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(x.column(k), p)[0] * x.values[k]; });
+    for_each_part<parts>([&](auto p) { out[p] = x.scale * out[p]; });
+    return out;
+  }
+
+  template <class Real, class Row>
+  Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
+    constexpr bool asks = requires { learner.loss(score, t); };  // for the variance
+    const bool shared = learner.covariance.rule == DiagonalCovariance::Rule::shared;
+    Real variance{};
+    const auto look = [&] {
+      if (asks || shared)
+        variance = sums<Real, 1>(x, [&](Index k, int) -> Real {
+          const double v = x.value(k);
+          return at(x.column(k))[1] * v * v;
+        })[0];
+    };
+    Step<Real> s;
+    if constexpr (asks) {
+      s.taken = (learner.loss(score, t) > 0.0) & alive;
+      if (!any(s.taken)) return s.taken;
+      look();
+      s.by = learner.step(score, t, variance).by;
+    } else {
+      s = learner.step(score, t);
+      s.taken &= alive;
+      if (!any(s.taken)) return s.taken;
+      look();
+    }
+    const Real by = choose(s.taken, s.by, Real{}), r = learner.r(t);
+    const auto each = [&](auto change) {
+      for (Index k = 0; k < x.size; ++k) {
+        const auto numbers = at(x.column(k));
+        Real mean = numbers[0], variance = numbers[1];
+        change(variance, mean, x.value(k));
+        numbers[0] = mean, numbers[1] = variance;
+      }
+    };
+    const auto idle = [&](const Real& v) { return choose(s.taken, v, Real{}); };
+    if (shared) each(DiagonalCovariance::by_share<Real>(idle(1 / (r + variance)), by, learner.sigma));
+    else each(DiagonalCovariance::by_coordinate<Real>(idle(1 / r), by, learner.sigma));
+    return s.taken;
+  }
+
+  void options(auto&& visit) { learner.options(visit); }
+  void state(auto&& visit) { learner.state(visit); }
+};
+
+// Sparse learners with a shrink of their own; a target for the sparsity is no work for a bank.
+template <class Rule>
+struct Shrinking {
+  static constexpr std::size_t width = Rule::width;
+  static constexpr double initial[width] = {};
+  Rule rule;
+  double clip = 0;
+  TargetSparsity target;
+  Count seen = 0;
+  Table table{width};  // only to name it
+
+  template <class Real, int parts, class Row>
+  static Pack<Real, parts> meet(Pack<Shrinking, parts>& all, const Row& x, auto at) {
+    const auto with = [&](auto... w) {
+      const std::tuple weights(w...);
+      return sums<Real, parts>(x, [&](Index k, auto p) -> Real {
+        return std::get<p>(weights)(at(x.column(k), p)) * x.value(k);
+      });
+    };
+    const auto plain = [&]<int... p>(std::integer_sequence<int, p...>) {
+      return with(all[p].rule.weights(all[p].seen, all[p].target)...);
+    };
+    constexpr auto every = std::make_integer_sequence<int, parts>{};
+    if constexpr (Rule::takes_in) {
+      const auto total = sums<Real, parts>(
+          x, [&](Index k, int p) -> Real { return Rule::part()(at(x.column(k), p), x.value(k)); });
+      for_each_part<parts>([&](auto p) {
+        all[p].rule.taking(total[p], [&](auto take) {
+          for (Index k = 0; k < x.size; ++k) take(at(x.column(k), p), x.value(k));
+        });
+      });
+    }
+    return plain(every);
+  }
+
+  template <class Real, class Row>
+  Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
+    const Real slope = hinge_slope(score, t);
+    const Mask<Real> taken = (slope != 0.0) & alive;
+    if (any(taken))
+      rule.change(seen, slope * t.y, [&](auto change) {
+        for (Index k = 0; k < x.size; ++k) change(at(x.column(k)), x.value(k));
+      });
+    rule.pass(++seen);
+    return taken;
+  }
+
+  void options(auto&& visit) {
+    visit("clip", clip);
+    target.options(visit);
+    rule.options(visit);
+  }
+  void state(auto&& visit) {
+    visit("seen", seen);
+    target.state(visit);
+    rule.state(visit);
+    visit("features", table);
+  }
+};
+
+}  // namespace lopsided

@@ -1,0 +1,82 @@
+#include "../bank.hpp"
+
+#include "../bank/bank.hpp"
+#include "../linear/cog.hpp"
+#include "../linear/passive_aggressive.hpp"
+#include "../linear/paum.hpp"
+#include "../linear/perceptron.hpp"
+#include "../sparse/ssol.hpp"
+
+namespace lopsided {
+
+namespace {
+
+// Vectors of four need a compiler that inlines all of it into the function for AVX2.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define LOPSIDED_FOUR __builtin_cpu_supports("avx2")
+#else
+#define LOPSIDED_FOUR false
+#endif
+
+template <class Row, class Learner>
+void learn(Bank<Two, Learner>& bank, const Rows& rows, const Pass& pass) {
+  bank.template learn<Row>(rows, pass);
+}
+template <class Row, class Learner>
+LOPSIDED_AVX2 void learn(Bank<Four, Learner>& bank, const Rows& rows, const Pass& pass) {
+  bank.template learn<Row>(rows, pass);
+}
+
+template <class Real, class Learner>
+bool run(const Rows& rows, std::span<Banked> all) {
+  Bank<Real, Learner> bank(all);
+  if (!bank.load(rows.columns())) return false;
+  if (bank.sparse(rows)) learn<SparseRow>(bank, rows, all[0].pass);
+  else learn<DenseRow>(bank, rows, all[0].pass);
+  bank.save();
+  return true;
+}
+
+template <template <class> class Learner>
+bool run(const Rows& rows, std::span<Banked> all) {
+  return LOPSIDED_FOUR ? run<Four, Learner<Four>>(rows, all) : run<Two, Learner<Two>>(rows, all);
+}
+
+template <class Real> using OfPerceptron = FirstOrder<Perceptron<Real>>;
+template <class Real> using OfPassiveAggressive = FirstOrder<PassiveAggressive<Real>>;
+template <class Real> using OfCostSensitive = FirstOrder<CostSensitivePassiveAggressive<Real>>;
+template <class Real> using OfPaum = FirstOrder<Paum<Real>>;
+template <class Real> using OfCog = FirstOrder<Cog<Real>>;
+template <class Real> using OfArow = SecondOrder<Arow<DiagonalCovariance, Real>>;
+template <class Real> using OfAcog = SecondOrder<Acog<DiagonalCovariance, Real>>;
+template <class Real> using OfDualAveraging = Shrinking<DualAveraging<Real>>;
+template <class Real> using OfAdaptiveRda = Shrinking<AdaptiveRda<Real>>;
+template <class Real> using OfSsol = Shrinking<SsolDiagonal<Real>>;
+
+struct Banking {
+  std::string_view kind;
+  bool (*run)(const Rows&, std::span<Banked>);
+};
+
+constexpr Banking kinds[] = {
+    {"perceptron", run<OfPerceptron>},
+    {"passive-aggressive", run<OfPassiveAggressive>},
+    {"cost-sensitive-passive-aggressive", run<OfCostSensitive>},
+    {"paum", run<OfPaum>},
+    {"cog", run<OfCog>},
+    {"arow-diagonal", run<OfArow>},
+    {"acog-diagonal", run<OfAcog>},
+    {"dual-averaging", run<OfDualAveraging>},
+    {"adaptive-rda", run<OfAdaptiveRda>},
+    {"ssol-diagonal", run<OfSsol>},
+};
+
+}  // namespace
+
+bool learn_together(std::string_view kind, const Rows& rows, std::span<Banked> all) {
+  for (const Banking& one : kinds)
+    if (one.kind == kind) return one.run(rows, all);
+  return false;
+}
+
+}  // namespace lopsided
