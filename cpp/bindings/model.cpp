@@ -6,6 +6,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "../core/bank.hpp"
 #include "../core/learners.hpp"
 #include "event.hpp"
 #include "module.hpp"
@@ -23,7 +24,7 @@ using Line = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu
 class PyModel {
  public:
   PyModel(const std::string& kind, const nb::dict& options, int hash_bits)
-      : model_(make_model(kind)), events_(names_, hash_bits) {
+      : kind_(kind), model_(make_model(kind)), events_(names_, hash_bits) {
     if (!model_) throw nb::value_error(("no kind of learner " + kind).c_str());
     if (hash_bits < 0 || hash_bits > 28) throw nb::value_error("hash_bits must be from 0 to 28");
     OptionsFrom visit(nb::steal<nb::dict>(PyDict_Copy(options.ptr())));
@@ -36,21 +37,11 @@ class PyModel {
                  std::optional<Line<std::int64_t>> order, std::optional<double> rho, Count every,
                  bool keep_scores, std::optional<Line<double>> days,
                  std::optional<Line<double>> delays) {
-    const Count rows = held.rows.size();
-    const auto fits = [&](const auto& line) { return !line || line->size() == rows; };
-    if (labels.size() != rows || !fits(weights) || !fits(days) || !fits(delays))
-      throw nb::value_error("labels, weights, days and delays must be as many as the rows");
-    Pass pass;
-    pass.labels = labels.data();
-    pass.weights = weights ? weights->data() : nullptr;
-    pass.order = order ? order->data() : nullptr;
-    pass.size = order ? order->size() : rows;
-    pass.rho = rho;
-    pass.every = every;
+    Pass pass = pass_over(held, labels, weights, order, rho, every);
+    const auto fits = [&](const auto& line) { return !line || line->size() == held.rows.size(); };
+    if (!fits(days) || !fits(delays)) throw nb::value_error("days and delays must be as many as the rows");
     pass.days = days ? days->data() : nullptr;
     pass.delays = delays ? delays->data() : nullptr;
-    for (Count i = 0; order && i < pass.size; ++i)
-      if (pass.at(i) >= rows) throw nb::value_error("order names a row that is not there");
     std::vector<double> scores(keep_scores ? pass.size : 0);
     if (keep_scores) pass.scores = scores.data();
     const bool asks = keep_scores && model_->asker().on();
@@ -72,25 +63,56 @@ class PyModel {
     }
     if (held.events) keep_names(held.events->fresh);
 
-    std::vector<double> curve;
-    for (const Tally& t : pass.curve)
-      for (const double v : {double(t.events), t.positives, t.negatives, t.false_negatives,
-                             t.false_positives, double(t.queries), double(t.updates)})
-        curve.push_back(v);
-    nb::dict out;
-    out["positives"] = pass.tally.positives;
-    out["negatives"] = pass.tally.negatives;
-    out["false_negatives"] = pass.tally.false_negatives;
-    out["false_positives"] = pass.tally.false_positives;
-    out["events"] = pass.tally.events;
-    out["queries"] = pass.tally.queries;
-    out["updates"] = pass.tally.updates;
-    out["seconds"] = seconds.count();
-    out["curve"] = to_numpy<double>(std::move(curve), {pass.curve.size(), 7});
+    nb::dict out = told(pass, seconds.count());
     if (keep_scores) out["scores"] = to_numpy<double>(std::move(scores), {pass.size});
     if (asks) {
       out["probabilities"] = to_numpy<double>(std::move(probabilities), {pass.size});
       out["asked"] = to_numpy<std::int8_t>(std::move(asked), {pass.size});
+    }
+    return out;
+  }
+
+  // Several models in one pass: for each what happened, or what went wrong and in which row and column. None, and
+  // nothing has happened, if they cannot learn together.
+  static nb::object learn_together(const nb::list& models, const HeldRows& held, Line<std::int8_t> labels,
+                                   std::optional<Line<double>> weights,
+                                   std::optional<Line<std::int64_t>> order, std::optional<double> rho,
+                                   Count every, bool keep_scores) {
+    const Pass pass = pass_over(held, labels, weights, order, rho, every);
+    std::vector<PyModel*> all;
+    for (const nb::handle model : models) all.push_back(nb::cast<PyModel*>(model));
+    auto sorted = all;
+    std::ranges::sort(sorted);
+    const auto other = [&](PyModel* m) { return m->kind_ != all[0]->kind_; };
+    if (held.events || all.empty() || std::ranges::adjacent_find(sorted) != sorted.end() ||
+        std::ranges::any_of(all, other) || pass.weightless())
+      return nb::none();
+    std::vector<std::unique_lock<std::mutex>> turns;
+    for (PyModel* model : sorted) turns.push_back(model->take_turn());
+    std::vector<Banked> bank;
+    std::vector<std::vector<double>> scores(all.size());
+    for (std::size_t m = 0; m < all.size(); ++m) {
+      bank.push_back({all[m]->model_.get(), pass});
+      scores[m].resize(keep_scores ? pass.size : 0);
+      if (keep_scores) bank[m].pass.scores = scores[m].data();
+    }
+    std::chrono::duration<double> seconds{};
+    {
+      nb::gil_scoped_release free;
+      const auto start = std::chrono::steady_clock::now();
+      if (!lopsided::learn_together(all[0]->kind_, held.rows, bank)) bank.clear();
+      seconds = std::chrono::steady_clock::now() - start;
+    }
+    if (bank.empty()) return nb::none();
+    nb::list out;
+    for (std::size_t m = 0; m < all.size(); ++m) {
+      if (const auto& failure = bank[m].failure) {
+        out.append(nb::make_tuple(failure->what(), failure->row, failure->column));
+        continue;
+      }
+      nb::dict one = told(bank[m].pass, seconds.count() / static_cast<double>(all.size()));
+      if (keep_scores) one["scores"] = to_numpy<double>(std::move(scores[m]), {pass.size});
+      out.append(one);
     }
     return out;
   }
@@ -281,6 +303,42 @@ class PyModel {
   double rho() const { return model_->rho(); }
 
  private:
+  static Pass pass_over(const HeldRows& held, const Line<std::int8_t>& labels,
+                        const std::optional<Line<double>>& weights,
+                        const std::optional<Line<std::int64_t>>& order, std::optional<double> rho, Count every) {
+    const Count rows = held.rows.size();
+    if (labels.size() != rows || (weights && weights->size() != rows))
+      throw nb::value_error("labels and weights must be as many as the rows");
+    Pass pass;
+    pass.labels = labels.data();
+    pass.weights = weights ? weights->data() : nullptr;
+    pass.order = order ? order->data() : nullptr;
+    pass.size = order ? order->size() : rows;
+    pass.rho = rho;
+    pass.every = every;
+    for (Count i = 0; order && i < pass.size; ++i)
+      if (pass.at(i) >= rows) throw nb::value_error("order names a row that is not there");
+    return pass;
+  }
+  static nb::dict told(const Pass& pass, double seconds) {
+    std::vector<double> curve;
+    for (const Tally& t : pass.curve)
+      for (const double v : {double(t.events), t.positives, t.negatives, t.false_negatives,
+                             t.false_positives, double(t.queries), double(t.updates)})
+        curve.push_back(v);
+    nb::dict out;
+    out["positives"] = pass.tally.positives;
+    out["negatives"] = pass.tally.negatives;
+    out["false_negatives"] = pass.tally.false_negatives;
+    out["false_positives"] = pass.tally.false_positives;
+    out["events"] = pass.tally.events;
+    out["queries"] = pass.tally.queries;
+    out["updates"] = pass.tally.updates;
+    out["seconds"] = seconds;
+    out["curve"] = to_numpy<double>(std::move(curve), {pass.curve.size(), 7});
+    return out;
+  }
+
   // Waits for the model without holding up the interpreter.
   std::unique_lock<std::mutex> take_turn() {
     std::unique_lock lock(mutex_, std::try_to_lock);
@@ -350,6 +408,7 @@ class PyModel {
            row.size() == static_cast<std::size_t>(model_->features()) && row.size() > 0;
   }
 
+  std::string kind_;
   std::unique_ptr<Model> model_;
   NameTable names_;
   EventReader events_;
@@ -365,8 +424,8 @@ void bind_model(nb::module_& m) {
   m.def("hash_name",
         [](std::string_view name, int bits) { return hashed_column(NameHash().add(name), bits); },
         nb::arg("name"), nb::arg("bits"), "The column of a hashed name.");
-  nb::class_<PyModel>(m, "Model", "A learner with its scaling, costs and counts.")
-      .def(nb::init<const std::string&, const nb::dict&, int>(), nb::arg("kind"), nb::arg("options"),
+  nb::class_<PyModel> model(m, "Model", "A learner with its scaling, costs and counts.");
+  model.def(nb::init<const std::string&, const nb::dict&, int>(), nb::arg("kind"), nb::arg("options"),
            nb::arg("hash_bits") = 0)
       .def("learn", &PyModel::learn, nb::arg("rows"), nb::arg("labels"),
            nb::arg("weights").none(), nb::arg("order").none(), nb::arg("rho").none(),
@@ -404,6 +463,9 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("rounds", &PyModel::rounds)
       .def_prop_ro("updates", &PyModel::updates)
       .def_prop_ro("rho", &PyModel::rho);
+  m.def("learn_together", &PyModel::learn_together, nb::arg("models"), nb::arg("rows"), nb::arg("labels"),
+        nb::arg("weights").none(), nb::arg("order").none(), nb::arg("rho").none(), nb::arg("every"),
+        nb::arg("scores"), "One pass for several models.");
 }
 
 }  // namespace lopsided

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .comparison import compare as compare
     from .evaluation import Progress as Progress
     from .evaluation import progressive as progressive
+    from .evaluation import progressive_bank as progressive_bank
     from .kernel import KOIL as KOIL
     from .kernel import NORMA as NORMA
     from .kernel import RBP as RBP
@@ -55,7 +56,7 @@ _HOME = {
     **dict.fromkeys(
         ["KOIL", "NORMA", "RBP", "Forgetron", "KernelPerceptron", "Projectron"], "kernel"
     ),
-    **dict.fromkeys(["Progress", "progressive"], "evaluation"),
+    **dict.fromkeys(["Progress", "progressive", "progressive_bank"], "evaluation"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),
     "Active": "active",

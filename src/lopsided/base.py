@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,8 @@ _put = object.__setattr__
 _first_turn = threading.Lock()
 
 
-def _turn_of(owner: Any) -> threading.RLock:
+def turn_of(owner: Any) -> threading.RLock:
+    """Return the lock of an estimator."""
     if not hasattr(owner, "_turn"):
         with _first_turn:
             if not hasattr(owner, "_turn"):
@@ -71,10 +72,25 @@ def one_thread_at_a_time(method: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(method)
     def alone(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _turn_of(args[0]):
+        with turn_of(args[0]):
             return method(*args, **kwargs)
 
     return alone
+
+
+class Ready(NamedTuple):
+    """A batch, looked at, and the model that is to learn from it."""
+
+    batch: Batch
+    codes: NDArray[np.int8]
+    labels: Labels
+    weights: NDArray[np.float64] | None
+    visit: NDArray[np.int64] | None
+    rho: float | None
+    days: NDArray[np.float64] | None
+    delays: NDArray[np.float64] | None
+    model: _core.Model
+    made_with: dict[str, Any]
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
@@ -411,6 +427,49 @@ class OnlineClassifier(Parameterised):
         delay: Any = None,
     ) -> dict[str, Any]:
         """Learn from a batch, all of it or nothing."""
+        ready = self._ready(
+            X, y, sample_weight, fresh=fresh, classes=classes, order=order, time=time, delay=delay
+        )
+        batch = ready.batch
+        with explained(batch.names):
+            result = ready.model.learn(
+                batch.rows,
+                ready.codes,
+                ready.weights,
+                ready.visit,
+                ready.rho,
+                every,
+                scores,
+                ready.days,
+                ready.delays,
+            )
+        if not result["events"] and fresh:
+            raise ValueError("every sample weight is zero: there is nothing to fit")
+        return self._learned(ready, result)
+
+    def _learned(self, ready: Ready, result: dict[str, Any]) -> dict[str, Any]:
+        """Keep the model that has learned; return the result with what it was of."""
+        result["labels"], result["weights"] = ready.codes, ready.weights
+        if result["events"]:  # else every weight is 0: nothing happened
+            if ready.batch.names:
+                ready.model.set_names(ready.batch.names[: ready.model.features])
+            if ready.model is not self._model or ready.labels is not self._labels:
+                self._keep(ready.model, ready.labels, ready.made_with)
+        return result
+
+    def _ready(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        *,
+        fresh: bool,
+        classes: ArrayLike | None = None,
+        order: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        delay: Any = None,
+    ) -> Ready:
+        """Look at a batch before it is learned from."""
         if fresh or self._model is None:  # else no parameter has changed since the last check
             self._check()
         events = is_events(X)
@@ -455,20 +514,9 @@ class OnlineClassifier(Parameterised):
                 f"X has {batch.rows.columns} features, but the directions given are those of "
                 f"{model.features} features"
             )
-        with explained(batch.names):
-            result = model.learn(
-                batch.rows, codes, weights, visit, rho, every, scores, days, delays
-            )
-        result["labels"], result["weights"] = codes, weights
-        if not result["events"]:  # every weight is 0: nothing happened
-            if fresh:
-                raise ValueError("every sample weight is zero: there is nothing to fit")
-            return result
-        if batch.names:
-            model.set_names(batch.names[: model.features])
-        if not begun or labels is not self._labels:
-            self._keep(model, labels, made_with)
-        return result
+        return Ready(
+            batch, codes, labels, weights, visit, rho, days, delays, model, made_with
+        )
 
     def _features(self) -> int:
         model = self._model if self._model is not None else self._parked

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._bank import learn_together
+from ._data import DivergedError
 from .base import OnlineClassifier
 from .metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
 
@@ -124,25 +127,131 @@ def progressive(
     >>> round(result.sum(), 3)
     0.83
     """
-    if not isinstance(model, OnlineClassifier):
-        raise TypeError(f"model must be an estimator, for example COG(), not {model!r}")
-    if not isinstance(points, (int, np.integer)) or points < 0:
-        raise ValueError(
-            f"points={points!r} is not possible; it must be a whole number of at least 0"
-        )
-    visits = np.size(y if order is None else order)
-    every = max(1, round(visits / points)) if points else 0
+    _check_model(model)
     result = model._pass(
         X,
         y,
         sample_weight,
         fresh=not resume,
         order=order,
-        every=every,
+        every=_every(points, y, order),
         scores=True,
         time=time,
         delay=delay,
     )
+    return _progress(result, order)
+
+
+def progressive_bank(
+    models: Sequence[OnlineClassifier],
+    X: Any,
+    y: ArrayLike,
+    *,
+    order: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    resume: bool = False,
+    points: int = 15,
+) -> list[Progress]:
+    """Run several models over a stream; each ends as `progressive` would leave it, to the bit.
+
+    Models of one class that differ in numbers like `learning_rate`, `C`, `regularization` or `l1`
+    learn in one pass, which takes about as long as a few passes of one of them: Perceptron,
+    PassiveAggressive, PAUM, CPA, COG, AdaRDA, DualAveraging and, with a diagonal, AROW, ACOG and
+    SSOL, from rows that are not dicts. Others learn one after the other.
+
+    Parameters
+    ----------
+    models : sequence of OnlineClassifier
+        They learn on the way.
+    X, y, order, sample_weight, resume, points
+        As for `progressive`. Models that have learned and go on do so one after the other.
+
+    Returns
+    -------
+    list of Progress
+        In the order of the models. The time of a pass is shared out evenly.
+
+    Examples
+    --------
+    >>> import numpy as np, lopsided
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 5))
+    >>> y = X[:, 0] + 0.3 * rng.normal(size=1000) > 1.5
+    >>> models = [lopsided.COG(intercept=True, learning_rate=r) for r in (0.01, 0.1, 1.0)]
+    >>> [round(result.sum(), 3) for result in lopsided.progressive_bank(models, X, y)]
+    [0.827, 0.83, 0.816]
+    """
+    found = run_bank(
+        models,
+        X,
+        y,
+        order=order,
+        sample_weight=sample_weight,
+        resume=resume,
+        points=points,
+    )
+    results = []
+    for place, result in enumerate(found):
+        if isinstance(result, DivergedError):
+            raise DivergedError(f"models[{place}]: {result}")
+        results.append(result)
+    return results
+
+
+def run_bank(
+    models: Sequence[OnlineClassifier],
+    X: Any,
+    y: ArrayLike,
+    *,
+    order: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    resume: bool,
+    points: int,
+) -> list[Progress | DivergedError]:
+    """Run several models; one whose scores leave the numbers does not stop the others."""
+    for model in models:
+        _check_model(model)
+    every = _every(points, y, order)
+    together = learn_together(
+        models, X, y, sample_weight, fresh=not resume, order=order, every=every
+    )
+    if together is not None:
+        return [r if isinstance(r, DivergedError) else _progress(r, order) for r in together]
+    found: list[Progress | DivergedError] = []
+    for model in models:
+        try:
+            found.append(
+                progressive(
+                    model,
+                    X,
+                    y,
+                    order=order,
+                    sample_weight=sample_weight,
+                    resume=resume,
+                    points=points,
+                )
+            )
+        except DivergedError as error:
+            found.append(error)
+    return found
+
+
+def _check_model(model: Any) -> None:
+    if not isinstance(model, OnlineClassifier):
+        raise TypeError(f"model must be an estimator, for example COG(), not {model!r}")
+
+
+def _every(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
+    """Return how many events there are between points of the curve."""
+    if not isinstance(points, (int, np.integer)) or points < 0:
+        raise ValueError(
+            f"points={points!r} is not possible; it must be a whole number of at least 0"
+        )
+    visits = np.size(y if order is None else order)
+    return max(1, round(visits / points)) if points else 0
+
+
+def _progress(result: dict[str, Any], order: ArrayLike | None) -> Progress:
     names = [f.name for f in dataclasses.fields(Counts)]
     seen = slice(None) if order is None else np.asarray(order)
     return Progress(

@@ -1,0 +1,95 @@
+"""Several models of one kind in one pass of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._data import DivergedError, is_events
+from ._parameters import same
+from .base import OnlineClassifier, Ready, turn_of
+
+Result = dict[str, Any] | DivergedError
+
+
+def learn_together(
+    models: Sequence[OnlineClassifier],
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    *,
+    fresh: bool,
+    order: ArrayLike | None,
+    every: int,
+) -> list[Result] | None:
+    """Return what each pass came to or why it ended; None if they must learn one by one.
+
+    Nothing has happened then: whatever is wrong is found again by the model that it concerns.
+    """
+    if len(models) < 2 or is_events(X) or not _alike(models):
+        return None
+    with ExitStack() as turns:
+        for model in sorted(models, key=id):
+            turns.enter_context(turn_of(model))
+        try:
+            ready = _all_ready(models, X, y, sample_weight, fresh, order)
+            if ready is None:
+                return None
+            one = ready[0]
+            found = _core.learn_together(
+                [each.model for each in ready],
+                one.batch.rows,
+                one.codes,
+                one.weights,
+                one.visit,
+                one.rho,
+                every,
+                True,
+            )
+        except ValueError:
+            return None
+        if found is None:
+            return None
+        results: list[Result] = []
+        for model, each, result in zip(models, ready, found, strict=True):
+            if isinstance(result, tuple):
+                fault, row, _ = result
+                results.append(DivergedError(f"row {row}: {fault}"))
+            else:
+                results.append(model._learned(each, result))
+        return results
+
+
+def _alike(models: Sequence[OnlineClassifier]) -> bool:
+    """Say whether the same batch is the same for all; the core looks at the rest."""
+    first = models[0]
+    names = (*first._fixed, "class_weight")
+    return all(
+        type(model) is type(first)
+        and all(same(getattr(model, n, None), getattr(first, n, None)) for n in names)
+        for model in models
+    )
+
+
+def _all_ready(
+    models: Sequence[OnlineClassifier],
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    fresh: bool,
+    order: ArrayLike | None,
+) -> list[Ready] | None:
+    """Look at the batch once, for all models."""
+    if not fresh and any(model.__sklearn_is_fitted__() for model in models):
+        return None
+    one = models[0]._ready(X, y, sample_weight, fresh=fresh, order=order)
+    ready = [one]
+    for model in models[1:]:
+        model._check_weights(one.weights)
+        core, made_with = model._make(one.labels, one.made_with["scaling"])
+        ready.append(one._replace(model=core, made_with=made_with))
+    return ready
