@@ -1,0 +1,235 @@
+"""Several models in one pass: each is what it would have become alone, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lopsided
+from lopsided import _bank, evaluation, progressive, progressive_bank
+from lopsided._data import DivergedError
+from lopsided.persist import to_bytes
+from streams import csr, events, stream
+
+RATES = tuple(10.0**k for k in range(-5, 6))
+# Catalog name and parameters, and the number in which the models of a bank differ.
+BANKS = [
+    ("Perceptron", {}, None),
+    ("Perceptron", {"class_weight": {-1: 1, 1: 5}}, None),
+    ("PA", {}, None),
+    ("PA-I", {}, "C"),
+    ("PA-II", {"class_weight": "balanced", "loss": "I"}, "C"),
+    ("CPA", {"C": 1.0}, "C"),
+    ("CPA", {"C": 1.0, "variant": "strict"}, "C"),
+    ("CPA", {"C": 1.0, "variant": "max-loss"}, "C"),
+    ("PAUM", {}, "learning_rate"),
+    ("PAUM", {"bias": True, "weight_mode": "slope"}, "margin_pos"),
+    ("COG-I", {}, "learning_rate"),
+    ("COG-I", {"weight_mode": "slope"}, "learning_rate"),
+    ("COG-II", {"schedule": "sqrt"}, "learning_rate"),
+    ("COG-II", {"count_current": True}, "learning_rate"),
+    ("AROW-diag", {"weight_state": True}, "regularization"),
+    ("AROW-diag", {"class_weight": "balanced"}, "regularization"),
+    ("ACOG-II-diag", {}, "learning_rate"),
+    ("ACOG-I-diag", {"sigma": "old", "weight_state": True}, "regularization"),
+    ("ACOG-II-diag", {"diag_rule": "shared"}, "learning_rate"),
+    ("FSOL", {}, "learning_rate"),
+    ("FSOL", {"l1_schedule": "inverse"}, "l1"),
+    ("RDA", {"enhancement": 0.01}, "l1"),
+    ("CS-FSOL", {}, "learning_rate"),
+    ("Ada-RDA", {"offset": 1}, "delta"),
+    ("SSOL", {}, "learning_rate"),
+    ("SSOL", {"diag_rule": "coordinate"}, "regularization"),
+    ("CS-SSOL", {"l1_schedule": "rda"}, "l1"),
+]
+each = pytest.mark.parametrize(
+    ("name", "params", "number"), BANKS, ids=[" ".join(map(str, b)) for b in BANKS]
+)
+
+
+def bank(name, params, number, size=11, **more):
+    values = [RATES[k % 11] * (1 + k // 11) for k in range(size)]
+    sets = [{} if number is None else {number: value} for value in values]
+    return [lopsided.make(name, **{**params, **more, **own}) for own in sets]
+
+
+def facts(result):
+    """All that a pass came to, but for the time it took; arrays as bytes, to tell all bits apart."""
+    if isinstance(result, DivergedError):
+        return str(result)
+    values = {k: v for k, v in vars(result).items() if k not in ("seconds", "auc")}
+    return {k: v.tobytes() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+
+
+def alone(models, X, y, **how):
+    found = []
+    for model in models:
+        try:
+            found.append(progressive(model, X, y, **how))
+        except DivergedError as error:
+            found.append(error)
+    return found
+
+
+def together(models, X, y, monkeypatch=None, **how):
+    """Run a bank, and see to it that it is one."""
+    found = []
+
+    def seen(*args, **kwargs):
+        found.append(_bank.learn_together(*args, **kwargs))
+        return found[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation, "learn_together", seen)
+        usual = {"order": None, "sample_weight": None, "resume": False, "points": 15}
+        results = evaluation.run_bank(models, X, y, **{**usual, **how})
+    assert found[0] is not None
+    return results
+
+
+def check(make, X, y, **how):
+    one_by_one, at_once = make(), make()
+    expected, got = alone(one_by_one, X, y, **how), together(at_once, X, y, **how)
+    assert [facts(r) for r in got] == [facts(r) for r in expected]
+    fitted = [model.__sklearn_is_fitted__() for model in one_by_one]
+    assert [model.__sklearn_is_fitted__() for model in at_once] == fitted
+    for a, b, known in zip(at_once, one_by_one, fitted, strict=True):
+        assert not known or to_bytes(a) == to_bytes(b)
+
+
+@each
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_bits_of_a_bank_are_those_of_runs_alone(name, params, number, form):
+    X, y = stream(5, 90, 37, density=0.4, quirks=("zero rows", "repeats"))
+    rng = np.random.default_rng(6)
+    weights = None if name in ("PA",) else rng.choice([0, 0.5, 1, 2.5], 90)
+    rows = csr(X) if form == "sparse" else X
+    for more in ({}, {"intercept": not params.get("bias"), "scaling": "standard+unit"}):
+        how = {"order": rng.permutation(90)[:80], "sample_weight": weights}
+        check(lambda more=more: bank(name, params, number, **more), rows, y, **how)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 11, 12, 13, 30])
+@pytest.mark.parametrize("name", ["COG-II", "ACOG-II-diag", "SSOL"])
+def test_banks_of_any_size(name, size):
+    X, y = stream(7, 60, 19)
+    for rows in (X, csr(X)):
+        check(lambda: bank(name, {}, "learning_rate", size), rows, y)
+
+
+@settings(max_examples=60)
+@given(
+    which=st.sampled_from(BANKS),
+    seed=st.integers(0, 2**16),
+    rows=st.integers(2, 50),
+    d=st.integers(1, 70),
+    sparse=st.booleans(),
+    scaling=st.sampled_from(["none", "unit", "standard", "standard+unit"]),
+    intercept=st.booleans(),
+    resume=st.booleans(),
+    size=st.integers(2, 14),
+)
+def test_bits_of_any_bank(which, seed, rows, d, sparse, scaling, intercept, resume, size):
+    name, params, number = which
+    X, y = stream(seed, rows, d, density=0.5, quirks=("zero rows", "magnitudes"))
+    y[:2] = -1, 1
+    more = {"scaling": scaling, "intercept": intercept and not params.get("bias")}
+    form = csr(X) if sparse else X
+    check(lambda: bank(name, params, number, size, **more), form, y, resume=resume, points=4)
+
+
+def test_a_bank_goes_on_as_its_models_would():
+    X, y = stream(8, 80)
+    apart, banked = bank("ACOG-II-diag", {}, "learning_rate"), bank("ACOG-II-diag", {}, "learning_rate")
+    together(banked, X[:50], y[:50])
+    for a, b in zip(apart, banked, strict=True):
+        progressive(a, X[:50], y[:50])
+        a.partial_fit(X[50:], y[50:])
+        b.partial_fit(X[50:], y[50:])
+        assert to_bytes(a) == to_bytes(b)
+        assert a.decision_function(X).tolist() == b.decision_function(X).tolist()
+
+
+def test_scores_that_leave_the_numbers_end_one_model_only():
+    X, y = stream(9, 60)
+    rates = [1e-3, 1e307, 1.0, 1e308, 0.1]
+
+    def make():
+        return [lopsided.COG(scaling="none", learning_rate=r) for r in rates]
+
+    found = together(make(), 1e3 * X, y)
+    failed = [isinstance(result, DivergedError) for result in found]
+    assert failed == [False, True, False, True, False]
+    check(make, 1e3 * X, y)
+    with pytest.raises(DivergedError, match=r"models\[1\]: row \d+: the score is not finite"):
+        progressive_bank(make(), 1e3 * X, y)
+
+
+def test_a_bad_row_is_an_error_and_models_stay_as_they_were():
+    X, y = stream(10, 30)
+    X[20, 3] = np.nan
+    models = bank("COG-II", {}, "learning_rate", 3)
+    with pytest.raises(ValueError, match="row 20: Input X contains NaN in column 3"):
+        progressive_bank(models, X, y)
+    assert not any(model.__sklearn_is_fitted__() for model in models)
+
+
+def test_names_of_columns_reach_every_model():
+    import pandas as pd
+
+    X, y = stream(11, 30, 3)
+    models = bank("COG-II", {}, "learning_rate", 3)
+    together(models, pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    assert all(m.feature_names_in_.tolist() == ["a", "b", "c"] for m in models)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: [lopsided.COG(), lopsided.ACOG()],
+        lambda: [lopsided.COG(), lopsided.COG(loss="I")],
+        lambda: [lopsided.COG(), lopsided.COG(intercept=True)],
+        lambda: [lopsided.COG(), lopsided.COG(sensitivity_weight=0.9)],
+        lambda: [lopsided.COG(class_weight=None), lopsided.COG(class_weight={-1: 1, 1: 3})],
+        lambda: [lopsided.COG(positive=1), lopsided.COG(positive=-1)],
+        lambda: [lopsided.ACOG(covariance="full"), lopsided.ACOG(covariance="full")],
+        lambda: [lopsided.DualAveraging(target_sparsity=t) for t in (0.5, 0.9)],
+        lambda: [lopsided.Active(lopsided.COG(learning_rate=r)) for r in (0.1, 1)],
+        lambda: [lopsided.Recommended(), lopsided.Recommended()],
+        lambda: [lopsided.ROMMA(), lopsided.ROMMA(aggressive=True)],
+        lambda: [lopsided.COG()],
+    ],
+)
+def test_models_that_cannot_share_a_pass_learn_one_after_the_other(make):
+    X, y = stream(12, 40)
+    one_by_one, at_once = make(), make()
+    expected, got = alone(one_by_one, X, y), progressive_bank(at_once, X, y)
+    assert [facts(r) for r in got] == [facts(r) for r in expected]
+    assert [to_bytes(m) for m in at_once] == [to_bytes(m) for m in one_by_one]
+
+
+def test_events_and_models_that_go_on_learn_one_after_the_other():
+    X, y = stream(13, 40)
+    for first, rest in ((events(X[:20]), events(X[20:])), (X[:20], X[20:])):
+        apart, banked = bank("FSOL", {}, "l1", 3), bank("FSOL", {}, "l1", 3)
+        for rows, labels in ((first, y[:20]), (rest, y[20:])):
+            expected = alone(apart, rows, labels, resume=True)
+            got = progressive_bank(banked, rows, labels, resume=True)
+            assert [facts(r) for r in got] == [facts(r) for r in expected]
+        assert [to_bytes(m) for m in banked] == [to_bytes(m) for m in apart]
+
+
+def test_the_same_model_twice_is_run_twice():
+    X, y = stream(14, 40)
+    model = lopsided.COG()
+    first, second = progressive_bank([model, model], X, y)
+    assert facts(first) == facts(second)
+
+
+def test_only_estimators_are_run():
+    X, y = stream(15, 40)
+    with pytest.raises(TypeError, match="must be an estimator"):
+        progressive_bank([lopsided.COG(), "COG-II"], X, y)
+    assert progressive_bank([], X, y) == []
