@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -56,7 +58,7 @@ def bank(name, params, number, size=11, **more):
 
 
 def facts(result):
-    """All that a pass came to, but for the time it took; arrays as bytes, to tell all bits apart."""
+    """All that a pass came to but the time it took; arrays as bytes, to tell all bits apart."""
     if isinstance(result, DivergedError):
         return str(result)
     values = {k: v for k, v in vars(result).items() if k not in ("seconds", "auc")}
@@ -64,16 +66,16 @@ def facts(result):
 
 
 def alone(models, X, y, **how):
-    found = []
-    for model in models:
+    def run(model):
         try:
-            found.append(progressive(model, X, y, **how))
+            return progressive(model, X, y, **how)
         except DivergedError as error:
-            found.append(error)
-    return found
+            return error
+
+    return [run(model) for model in models]
 
 
-def together(models, X, y, monkeypatch=None, **how):
+def together(models, X, y, **how):
     """Run a bank, and see to it that it is one."""
     found = []
 
@@ -142,7 +144,10 @@ def test_bits_of_any_bank(which, seed, rows, d, sparse, scaling, intercept, resu
 
 def test_a_bank_goes_on_as_its_models_would():
     X, y = stream(8, 80)
-    apart, banked = bank("ACOG-II-diag", {}, "learning_rate"), bank("ACOG-II-diag", {}, "learning_rate")
+    apart, banked = (
+        bank("ACOG-II-diag", {}, "learning_rate"),
+        bank("ACOG-II-diag", {}, "learning_rate"),
+    )
     together(banked, X[:50], y[:50])
     for a, b in zip(apart, banked, strict=True):
         progressive(a, X[:50], y[:50])
@@ -221,11 +226,37 @@ def test_events_and_models_that_go_on_learn_one_after_the_other():
         assert [to_bytes(m) for m in banked] == [to_bytes(m) for m in apart]
 
 
+def test_a_class_with_a_pass_of_its_own_is_not_overlooked():
+    class Own(lopsided.COG):
+        def _pass(self, *args, **kwargs):
+            return {**super()._pass(*args, **kwargs), "updates": -1}
+
+    X, y = stream(16, 40)
+    results = progressive_bank([Own(learning_rate=0.1), Own(learning_rate=1)], X, y)
+    assert [result.updates for result in results] == [-1, -1]
+
+
+@pytest.mark.parametrize("runs", [{"permutations": 2}, {"folds": 3}, {"order": "time"}])
+def test_a_comparison_has_the_same_bits_with_banks_and_without(runs, monkeypatch):
+    X, y = stream(17, 120)
+    grid = {"learning_rate": [*RATES, 1e308], "regularization": [0.1, 10.0]}
+    names = ["Perceptron", "COG-II", "ACOG-I-diag", "SSOL"]
+    how = {"grid": grid, "points": 3, **runs}
+    banks = lopsided.compare(names, 1e3 * X, y, **how)
+    monkeypatch.setattr(evaluation, "learn_together", lambda *args, **kwargs: None)
+    singly = lopsided.compare(names, 1e3 * X, y, **how)
+    assert sum(np.isnan(run.value) for run in singly.sweep) > 0
+    for a, b in zip(banks.sweep, singly.sweep, strict=True):
+        assert repr(dataclasses.replace(a, seconds=0)) == repr(dataclasses.replace(b, seconds=0))
+        assert a.curve == b.curve
+
+
 def test_the_same_model_twice_is_run_twice():
     X, y = stream(14, 40)
-    model = lopsided.COG()
-    first, second = progressive_bank([model, model], X, y)
-    assert facts(first) == facts(second)
+    once, again = lopsided.COG(), lopsided.COG()
+    expected = alone([once, once], X, y, resume=True)
+    got = progressive_bank([again, again], X, y, resume=True)
+    assert [facts(r) for r in got] == [facts(r) for r in expected]
 
 
 def test_only_estimators_are_run():

@@ -30,7 +30,9 @@ def learn_together(
 
     Nothing has happened then: whatever is wrong is found again by the model that it concerns.
     """
-    if len(models) < 2 or is_events(X) or not _alike(models):
+    if len({id(model) for model in models}) != len(models) or len(models) < 2:
+        return None
+    if is_events(X) or not _alike(models):
         return None
     with ExitStack() as turns:
         for model in sorted(models, key=id):
@@ -68,7 +70,7 @@ def _alike(models: Sequence[OnlineClassifier]) -> bool:
     """Say whether the same batch is the same for all; the core looks at the rest."""
     first = models[0]
     names = (*first._fixed, "class_weight")
-    return all(
+    return type(first)._pass is OnlineClassifier._pass and all(
         type(model) is type(first)
         and all(same(getattr(model, n, None), getattr(first, n, None)) for n in names)
         for model in models

@@ -514,9 +514,7 @@ class OnlineClassifier(Parameterised):
                 f"X has {batch.rows.columns} features, but the directions given are those of "
                 f"{model.features} features"
             )
-        return Ready(
-            batch, codes, labels, weights, visit, rho, days, delays, model, made_with
-        )
+        return Ready(batch, codes, labels, weights, visit, rho, days, delays, model, made_with)
 
     def _features(self) -> int:
         model = self._model if self._model is not None else self._parked

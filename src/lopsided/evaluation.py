@@ -217,23 +217,22 @@ def run_bank(
     )
     if together is not None:
         return [r if isinstance(r, DivergedError) else _progress(r, order) for r in together]
-    found: list[Progress | DivergedError] = []
-    for model in models:
+
+    def run(model: OnlineClassifier) -> Progress | DivergedError:
         try:
-            found.append(
-                progressive(
-                    model,
-                    X,
-                    y,
-                    order=order,
-                    sample_weight=sample_weight,
-                    resume=resume,
-                    points=points,
-                )
+            return progressive(
+                model,
+                X,
+                y,
+                order=order,
+                sample_weight=sample_weight,
+                resume=resume,
+                points=points,
             )
         except DivergedError as error:
-            found.append(error)
-    return found
+            return error
+
+    return [run(model) for model in models]
 
 
 def _check_model(model: Any) -> None:

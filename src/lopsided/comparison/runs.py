@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
@@ -25,7 +26,7 @@ from .._data import (
 )
 from .._labels import LabelError, Labels, as_labels
 from ..data.block import Dense
-from ..evaluation import Progress, progressive
+from ..evaluation import Progress, run_bank
 from ..metrics import Counts
 from .grids import Learner
 from .journal import Journal, Task, digest
@@ -33,6 +34,7 @@ from .measures import Prices, measure
 from .splits import Split, Splits
 
 _STRIDES = (4, 2, 1)  # of a coarse search
+_BANK = 12  # models
 _KEPT = ("choice", "value", "seconds", "nnz", "sparsity")  # of a run in a journal, as it is
 
 
@@ -57,7 +59,7 @@ class Run:
     counts : Counts
         Of what is reported; updates and queries are those of the pass.
     seconds : float
-        Time of the pass in the core.
+        Time of the pass in the core; runs that share a pass share its time.
     nnz, sparsity : float or None
         Weights that are not 0 after the pass, and the share of those that are, if the learner has
         weights.
@@ -133,23 +135,48 @@ class Job:
     points: int
     known_counts: bool
 
-    def run(self, learner: Learner, point: int, at: int) -> Run:
-        """Run a learner with one point of its grid on one split."""
+    def run(self, learner: Learner, points: Sequence[int], at: int) -> list[Run]:
+        """Run a learner with some points of its grid on one split, in one pass where it can."""
+        split = self.splits.all[at]
+        try:
+            models = [learner.make(point) for point in points]
+            passes = self._learned(models, split.train, self.points)
+            inner = [self._held(learner, points, *part) for part in split.inner]
+        except (BadRowError, LabelError):
+            raise
+        except ValueError as error:
+            if len(points) > 1:  # which of them is it?
+                return [run for point in points for run in self.run(learner, [point], at)]
+            raise _blamed(learner, points[0], split, error) from None
+        return [
+            self._reported(learner, point, at, models[k], passes[k], [held[k] for held in inner])
+            for k, point in enumerate(points)
+        ]
+
+    def _reported(
+        self,
+        learner: Learner,
+        point: int,
+        at: int,
+        model: Any,
+        progress: Progress | DivergedError,
+        inner: Sequence[Progress | DivergedError],
+    ) -> Run:
+        """Return a run of which the passes are over, those of inner folds too."""
         split = self.splits.all[at]
         value = measure(self.metric).of
         try:
-            model, progress = self._learned(learner, point, split.train, self.points)
-            by, reported = self._parts(progress, split, model)
+            learned = _not_diverged(progress)
+            by, reported = self._parts(learned, split, model)
             choice = value(by, self.prices)
-            if split.inner:
-                inner = (self._held(learner, point, *part) for part in split.inner)
-                choice = float(np.mean([value(held, self.prices) for held in inner]))
+            if inner:
+                choice = float(np.mean([value(_not_diverged(p), self.prices) for p in inner]))
         except (BadRowError, LabelError):
             raise
         except ValueError as error:
             if isinstance(error, DivergedError) and len(learner.points) > 1:
                 return _diverged(learner, point, at)
-            raise ValueError(f"{_setting(learner, point)}, {split.name}: {error}") from None
+            raise _blamed(learner, point, split, error) from None
         nnz, sparsity = _sparsity(model)
         return Run(
             learner=learner.name,
@@ -159,18 +186,17 @@ class Job:
             choice=float(choice),
             value=float(value(reported, self.prices)),
             counts=_counts(reported),
-            seconds=progress.seconds,
+            seconds=learned.seconds,
             nnz=nnz,
             sparsity=sparsity,
-            curve=progress.curve,
+            curve=learned.curve,
         )
 
     def _learned(
-        self, learner: Learner, point: int, rows: NDArray[np.int64] | None, points: int
-    ) -> tuple[Any, Progress]:
-        model = learner.make(point)
-        progress = progressive(
-            model,
+        self, models: Sequence[Any], rows: NDArray[np.int64] | None, points: int
+    ) -> list[Progress | DivergedError]:
+        return run_bank(
+            models,
             self.data.X,
             self.data.y,
             order=rows,
@@ -178,13 +204,20 @@ class Job:
             resume=not self.known_counts,
             points=points,
         )
-        return model, progress
 
     def _held(
-        self, learner: Learner, point: int, train: NDArray[np.int64], test: NDArray[np.int64]
-    ) -> Progress:
-        model, progress = self._learned(learner, point, train, 0)
-        return self.data.judged(model, test, progress)
+        self,
+        learner: Learner,
+        points: Sequence[int],
+        train: NDArray[np.int64],
+        test: NDArray[np.int64],
+    ) -> list[Progress | DivergedError]:
+        models = [learner.make(point) for point in points]
+        passes = self._learned(models, train, 0)
+        return [
+            p if isinstance(p, DivergedError) else self.data.judged(m, test, p)
+            for m, p in zip(models, passes, strict=True)
+        ]
 
     def _parts(self, progress: Progress, split: Split, model: Any) -> tuple[Progress, Progress]:
         """Return what parameters may be chosen by and what is reported."""
@@ -195,6 +228,16 @@ class Job:
             first, rest = slice(split.start), slice(split.start, None)
             return _part(progress, first), _part(progress, rest)
         return progress, progress
+
+
+def _not_diverged(progress: Progress | DivergedError) -> Progress:
+    if isinstance(progress, DivergedError):
+        raise progress
+    return progress
+
+
+def _blamed(learner: Learner, point: int, split: Split, error: ValueError) -> ValueError:
+    return ValueError(f"{_setting(learner, point)}, {split.name}: {error}")
 
 
 def _sparsity(model: Any) -> tuple[int | None, float | None]:
@@ -324,20 +367,30 @@ def run_all(
             if stride != _STRIDES[0]:
                 tasks |= _closer(job, learners, [done[task] for task in sorted(tasks)], stride)
             coming = {
-                pool.submit(job.run, learners[k], point, at): (k, point, at)
-                for k, point, at in sorted(tasks, key=lambda task: (task[2], *task[:2]))
-                if (k, point, at) not in done
+                pool.submit(job.run, learners[k], points, at): (k, points, at)
+                for k, points, at in _banks(tasks - done.keys())
             }
             for future in as_completed(coming):
-                task, run = coming[future], future.result()
-                done[task] = run
-                if journal is not None:
-                    journal.add(task, _to_journal(run))
-                if progress is not None:
-                    progress(len(done), len(tasks))
+                k, points, at = coming[future]
+                for point, run in zip(points, future.result(), strict=True):
+                    done[k, point, at] = run
+                    if journal is not None:
+                        journal.add((k, point, at), _to_journal(run))
+                    if progress is not None:
+                        progress(len(done), len(tasks))
     finally:  # after a fault or an interruption: no waiting for what is under way
         pool.shutdown(wait=False, cancel_futures=True)
     return [done[task] for task in sorted(tasks)]
+
+
+def _banks(tasks: set[Task]) -> Iterator[tuple[int, list[int], int]]:
+    """Yield tasks of one learner and split together, as many as go into one bank at no loss."""
+    by_run = sorted(tasks, key=lambda task: (task[2], *task[:2]))
+    for (at, k), group in itertools.groupby(by_run, key=lambda task: (task[2], task[0])):
+        points = [point for _, point, _ in group]
+        banks = -(-len(points) // _BANK)
+        for b in range(banks):
+            yield k, points[b::banks], at
 
 
 def _closer(job: Job, learners: Sequence[Learner], runs: list[Run], stride: int) -> set[Task]:
