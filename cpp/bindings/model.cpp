@@ -463,6 +463,7 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("rounds", &PyModel::rounds)
       .def_prop_ro("updates", &PyModel::updates)
       .def_prop_ro("rho", &PyModel::rho);
+  m.def("learns_together", &learns_together, nb::arg("kind"), "Whether several models of a kind can share a pass.");
   m.def("learn_together", &PyModel::learn_together, nb::arg("models"), nb::arg("rows"), nb::arg("labels"),
         nb::arg("weights").none(), nb::arg("order").none(), nb::arg("rho").none(), nb::arg("every"),
         nb::arg("scores"), "One pass for several models.");

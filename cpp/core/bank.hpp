@@ -16,6 +16,9 @@ struct Banked {
   std::optional<DataError> failure = {};  // the model is as it was
 };
 
+// Whether models of this kind can, if they are alike.
+bool learns_together(std::string_view kind);
+
 // False, and nothing has happened, if these models cannot learn together.
 bool learn_together(std::string_view kind, const Rows& rows, std::span<Banked> all);
 

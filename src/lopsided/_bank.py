@@ -9,11 +9,19 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from . import _core
+from ._around import Around
 from ._data import DivergedError, is_events
 from ._parameters import same
 from .base import OnlineClassifier, Ready, turn_of
 
 Result = dict[str, Any] | DivergedError
+
+
+def may_share(model: OnlineClassifier, X: Any) -> bool:
+    """Say whether models like this one, but for some numbers, can learn together."""
+    targeted = getattr(model, "target_sparsity", None) is not None
+    own = type(model)._pass is OnlineClassifier._pass and not isinstance(model, Around)
+    return own and not targeted and not is_events(X) and _core.learns_together(model._kind())
 
 
 def learn_together(
@@ -32,7 +40,7 @@ def learn_together(
     """
     if len({id(model) for model in models}) != len(models) or len(models) < 2:
         return None
-    if is_events(X) or not _alike(models):
+    if not (may_share(models[0], X) and _alike(models)):
         return None
     with ExitStack() as turns:
         for model in sorted(models, key=id):
@@ -70,7 +78,7 @@ def _alike(models: Sequence[OnlineClassifier]) -> bool:
     """Say whether the same batch is the same for all; the core looks at the rest."""
     first = models[0]
     names = (*first._fixed, "class_weight")
-    return type(first)._pass is OnlineClassifier._pass and all(
+    return all(
         type(model) is type(first)
         and all(same(getattr(model, n, None), getattr(first, n, None)) for n in names)
         for model in models

@@ -36,6 +36,17 @@ class alignas(sizeof(Real)) Tile {
         for (std::size_t j = before; j < features; ++j) std::fill_n(number(j, i, 0), places, Learner::initial[i]);
   }
 
+  // A row that comes next: its features are brought near, if they may be far.
+  void expect(const DenseRow&, Index) const {}
+  void expect(const SparseRow& x, Index offset) const {
+    constexpr std::size_t bytes = Learner::width * places * sizeof(double), line = 64;
+    if (table_.bytes() < far) return;
+    const char* first = reinterpret_cast<const char*>(table_.data()) + static_cast<std::size_t>(offset) * bytes;
+    for (Index k = 0; k < x.size; ++k)
+      for (std::size_t at = 0; at < bytes; at += line)
+        __builtin_prefetch(first + static_cast<std::size_t>(x.indices[k]) * bytes + at, 1);
+  }
+
   template <class Row>
   void meet(const Row& x, const Target& t, Count visit, Count row) {
     const Beside<Real, parts, Learner::width> beside{table_.data()};
@@ -85,6 +96,8 @@ class alignas(sizeof(Real)) Tile {
       }
   }
 
+  static constexpr std::size_t far = std::size_t{1} << 20;  // bytes
+
   std::span<Banked> all_;
   Pack<Learner, parts> learners_;
   Table table_{Learner::width * places};
@@ -130,20 +143,23 @@ class Bank {
     const std::size_t size = static_cast<std::size_t>(features_) + prepare_.offset();
     if (!same || size > most / (Learner::width * all_.size())) return false;
     for_each_tile([&](auto& tile) { tile.grow(size); });
-    for_each_model([&](auto& tile, std::size_t l) {
-      same = same && exchange(tile, l, [&](const auto& ours, const auto& theirs, std::size_t i) {
-               const auto& firsts = start.items[i];
-               if (ours.number) {
-                 *ours.number = *theirs.number;
-                 return ours.own || same_bits(*theirs.number, *firsts.number);
-               }
-               if (ours.count) {
-                 *ours.count = *theirs.count;
-                 return ours.own || *theirs.count == *firsts.count;
-               }
-               ours.vector->assign(theirs.vector->data(), theirs.vector->size());
-               return same_bits(*theirs.vector, *firsts.vector);
-             }, [](double& ours, double& theirs) { ours = theirs; });
+    const auto take = [&](const Item& ours, const Item& theirs, std::size_t i) {
+      const Item& firsts = start.items[i];
+      if (ours.number) {
+        *ours.number = *theirs.number;
+        return ours.own || same_bits(*theirs.number, *firsts.number);
+      }
+      if (ours.count) {
+        *ours.count = *theirs.count;
+        return ours.own || *theirs.count == *firsts.count;
+      }
+      ours.vector->assign(theirs.vector->data(), theirs.vector->size());
+      return same_bits(*theirs.vector, *firsts.vector);
+    };
+    for_each_tile([&](auto& tile) {
+      std::vector<Column> columns;
+      for (std::size_t l = 0; same && l < tile.models().size(); ++l) same = exchange(tile, l, columns, take);
+      exchange(tile, columns, [](double& ours, double& theirs) { ours = theirs; });
     });
     prepare_.grow(static_cast<std::size_t>(features_));
     return same;
@@ -151,12 +167,17 @@ class Bank {
 
   template <class Row>
   void learn(const Rows& rows, const Pass& pass) {
-    Scratch read, prepared;
+    Scratch read[2], prepared;
     Tally tally;
+    Row next = rows.row<Row>(pass.at(0), read[0]);
     for (Count i = 0; i < pass.size; ++i) {
       const Count at = pass.at(i);
       const double weight = pass.weight(at);
-      const Row raw = rows.row<Row>(at, read);
+      const Row raw = next;
+      if (i + 1 < pass.size) {
+        next = rows.row<Row>(pass.at(i + 1), read[(i + 1) % 2]);
+        for_each_tile([&](auto& tile) { tile.expect(next, prepare_.offset()); });
+      }
       if (weight == 0) {
         for_each_tile([&](auto& tile) { tile.skip(i); });
       } else {
@@ -177,17 +198,24 @@ class Bank {
   }
 
   void save() {
-    for_each_model([&](auto& tile, std::size_t l) {
-      const Banked& one = tile.models()[l];
-      if (one.failure) return;
-      one.model->grow(features_);
-      updates_ = one.model->updates() + one.pass.tally.updates;
-      exchange(tile, l, [&](const auto& ours, const auto& theirs, std::size_t) {
-        if (ours.number) *theirs.number = *ours.number;
-        else if (ours.count) *theirs.count = *ours.count;
-        else theirs.vector->assign(ours.vector->data(), ours.vector->size());
-        return true;
-      }, [](double& ours, double& theirs) { theirs = ours; });
+    const auto give = [](const Item& ours, const Item& theirs, std::size_t) {
+      if (ours.number) *theirs.number = *ours.number;
+      else if (ours.count) *theirs.count = *ours.count;
+      else theirs.vector->assign(ours.vector->data(), ours.vector->size());
+      return true;
+    };
+    for_each_tile([&](auto& tile) {
+      std::vector<Column> columns;
+      for (std::size_t l = 0; l < tile.models().size(); ++l) {
+        const Banked& one = tile.models()[l];
+        if (one.failure) continue;
+        one.model->grow(features_);
+        updates_ = one.model->updates() + one.pass.tally.updates;
+        exchange(tile, l, columns, give);
+      }
+      exchange(tile, columns, [](double& ours, double& theirs) {
+        if (theirs != ours) theirs = ours;  // what is not written takes no memory
+      });
     });
   }
 
@@ -206,9 +234,15 @@ class Bank {
     });
   }
 
-  // Visits what the bank and a model have of the same name: what is shared with `part`, the numbers of features, one
-  // at a time, with `number`.
-  bool exchange(auto& tile, std::size_t l, auto part, auto number) {
+  using Item = StateList::Item;
+  // One number of every feature of one model, `step` apart.
+  struct Column {
+    double* theirs;
+    std::size_t size, step, number, l;
+  };
+
+  // Visits what the bank and a model have of the same name, but for the numbers of features, which are listed.
+  bool exchange(auto& tile, std::size_t l, std::vector<Column>& columns, auto visit) {
     StateList theirs, ours;
     tile.models()[l].model->state(theirs);
     ours.place = tile.place(l);
@@ -220,21 +254,32 @@ class Bank {
     const std::size_t shared = ours.items.size();
     tile.learner(l).state(ours);
     if (ours.items.size() != theirs.items.size()) return false;
-    std::size_t columns = 0;
+    std::size_t number = 0;
     for (std::size_t i = 0; i < ours.items.size(); ++i) {
       if (i >= shared && ours.items[i].vector) {
         Vector& values = *theirs.items[i].vector;
-        for (std::size_t j = 0; j < values.size(); ++j) number(*tile.number(j, columns, l), values[j]);
-        ++columns;
+        columns.push_back({values.data(), values.size(), 1, number++, l});
       } else if (ours.items[i].table) {
         Table& values = *theirs.items[i].table;
-        for (std::size_t j = 0; j < values.size(); ++j)
-          for (std::size_t k = 0; k < values.width(); ++k) number(*tile.number(j, k, l), values[j][k]);
-      } else if (!part(ours.items[i], theirs.items[i], i)) {
+        for (std::size_t k = 0; k < values.width(); ++k)
+          columns.push_back({values.data() + k, values.size(), values.width(), k, l});
+      } else if (!visit(ours.items[i], theirs.items[i], i)) {
         return false;
       }
     }
     return true;
+  }
+  // Visits the numbers of features, some features at a time, so that they are in the cache for all models.
+  void exchange(auto& tile, const std::vector<Column>& columns, auto visit) {
+    constexpr std::size_t some = 128;
+    const std::size_t apart = static_cast<std::size_t>(tile.number(1, 0, 0) - tile.number(0, 0, 0));
+    const std::size_t size = static_cast<std::size_t>(features_) + prepare_.offset();
+    for (std::size_t first = 0; first < size; first += some)
+      for (const Column& c : columns) {
+        double *ours = tile.number(first, c.number, c.l), *theirs = c.theirs + first * c.step;
+        const std::size_t n = std::min(first + some, std::max(first, c.size)) - first;
+        for (std::size_t j = 0; j < n; ++j) visit(ours[j * apart], theirs[j * c.step]);
+      }
   }
 
   std::span<Banked> all_;

@@ -71,12 +71,18 @@ constexpr Banking kinds[] = {
     {"ssol-diagonal", run<OfSsol>},
 };
 
+const Banking* find(std::string_view kind) {
+  const auto* found = std::ranges::find(kinds, kind, &Banking::kind);
+  return found == std::end(kinds) ? nullptr : found;
+}
+
 }  // namespace
 
+bool learns_together(std::string_view kind) { return find(kind) != nullptr; }
+
 bool learn_together(std::string_view kind, const Rows& rows, std::span<Banked> all) {
-  for (const Banking& one : kinds)
-    if (one.kind == kind) return one.run(rows, all);
-  return false;
+  const Banking* one = find(kind);
+  return one && one->run(rows, all);
 }
 
 }  // namespace lopsided

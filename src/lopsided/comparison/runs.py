@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._bank import may_share
 from .._data import (
     BadRowError,
     Batch,
@@ -25,6 +25,7 @@ from .._data import (
     unmasked,
 )
 from .._labels import LabelError, Labels, as_labels
+from .._parameters import is_number
 from ..data.block import Dense
 from ..evaluation import Progress, run_bank
 from ..metrics import Counts
@@ -361,14 +362,15 @@ def run_all(
         done = {task: _from_journal(learners[task[0]], task, run) for task, run in known.items()}
     except (IndexError, KeyError, TypeError, ValueError):
         raise ValueError("the journal has a run that cannot be read: start another one") from None
-    pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
+    threads = jobs or os.cpu_count() or 1
+    pool = ThreadPoolExecutor(threads)
     try:
         for stride in _STRIDES if coarse else _STRIDES[:1]:
             if stride != _STRIDES[0]:
                 tasks |= _closer(job, learners, [done[task] for task in sorted(tasks)], stride)
             coming = {
                 pool.submit(job.run, learners[k], points, at): (k, points, at)
-                for k, points, at in _banks(tasks - done.keys())
+                for k, points, at in _banks(job, learners, tasks - done.keys(), threads)
             }
             for future in as_completed(coming):
                 k, points, at = coming[future]
@@ -383,12 +385,18 @@ def run_all(
     return [done[task] for task in sorted(tasks)]
 
 
-def _banks(tasks: set[Task]) -> Iterator[tuple[int, list[int], int]]:
-    """Yield tasks of one learner and split together, as many as go into one bank at no loss."""
-    by_run = sorted(tasks, key=lambda task: (task[2], *task[:2]))
-    for (at, k), group in itertools.groupby(by_run, key=lambda task: (task[2], task[0])):
-        points = [point for _, point, _ in group]
-        banks = -(-len(points) // _BANK)
+def _banks(
+    job: Job, learners: Sequence[Learner], tasks: set[Task], jobs: int
+) -> Iterator[tuple[int, list[int], int]]:
+    """Yield tasks that can share a pass together, so that there is work for all threads."""
+    groups: dict[Any, list[int]] = {}
+    for k, point, at in sorted(tasks, key=lambda task: (task[2], *task[:2])):
+        learner = learners[k]
+        alone = point if not may_share(learner.make(point), job.data.X) else None
+        other = [v for v in learner.points[point].items() if not is_number(v[1])]
+        groups.setdefault((at, k, alone, repr(other)), []).append(point)
+    for (at, k, *_), points in groups.items():
+        banks = max(-(-len(points) // _BANK), min(len(points), jobs // len(groups)))
         for b in range(banks):
             yield k, points[b::banks], at
 
