@@ -7,6 +7,7 @@ from pathlib import Path
 
 from . import (
     active,
+    bank,
     covariance,
     csr,
     dense,
@@ -25,6 +26,7 @@ from .harness import Sentinel, measure
 
 TOPICS = {
     "active": active,
+    "bank": bank,
     "csr": csr,
     "dense": dense,
     "covariance": covariance,

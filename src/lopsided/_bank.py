@@ -50,7 +50,7 @@ def learn_together(
             if ready is None:
                 return None
             one = ready[0]
-            found = _core.learn_together(
+            found: Any = _core.learn_together(
                 [each.model for each in ready],
                 one.batch.rows,
                 one.codes,
