@@ -30,6 +30,8 @@ class alignas(sizeof(Real)) Tile {
 
   void grow(std::size_t features) {
     const std::size_t before = table_.size();
+    constexpr std::size_t whole = std::size_t{1} << 16;  // so many features fill huge pages, wherever they end
+    if (features * Learner::width * places * sizeof(double) >= far) table_.reserve((features + whole - 1) / whole * whole);
     table_.grow(features);
     for (std::size_t i = 0; i < Learner::width; ++i)
       if (Learner::initial[i] != 0)
