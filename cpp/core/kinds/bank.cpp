@@ -13,9 +13,9 @@ namespace {
 
 // Vectors of four need a compiler that inlines all of it into the function for AVX2.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define LOPSIDED_FOUR __builtin_cpu_supports("avx2")
+#define LOPSIDED_IF_FOUR if (__builtin_cpu_supports("avx2"))
 #else
-#define LOPSIDED_FOUR false
+#define LOPSIDED_IF_FOUR if constexpr (false)
 #endif
 
 template <class Row, class Learner>
@@ -39,7 +39,8 @@ bool run(const Rows& rows, std::span<Banked> all) {
 
 template <template <class> class Learner>
 bool run(const Rows& rows, std::span<Banked> all) {
-  return LOPSIDED_FOUR ? run<Four, Learner<Four>>(rows, all) : run<Two, Learner<Two>>(rows, all);
+  LOPSIDED_IF_FOUR return run<Four, Learner<Four>>(rows, all);
+  else return run<Two, Learner<Two>>(rows, all);
 }
 
 template <class Real> using OfPerceptron = FirstOrder<Perceptron<Real>>;

@@ -87,18 +87,6 @@ class DiagonalCovariance {
     return along(x);
   }
 
-  template <RowLike Row>
-  void learn(const Row& x, const Along<Row>& along, double r, Sigma which, double step,
-             Vector& mean) {
-    double* __restrict s = variance_.data();
-    double* __restrict m = mean.data();
-    const auto each = [&](auto change) {
-      x.for_each([=](Index j, double v) { change(s[j], m[j], v); });
-    };
-    if (rule == Rule::coordinate) each(by_coordinate(1 / r, step, which));
-    else each(by_share(1 / (r + along.variance()), step, which));
-  }
-
   // What a step does to the variance and the mean of one feature. Where `inverse` or `share` and the
   // step are 0 it does nothing.
   template <class Real>
@@ -116,6 +104,18 @@ class DiagonalCovariance {
       s = before - before * before * v * v * share;
       m += step * (after ? s : before) * v;
     };
+  }
+
+  template <RowLike Row>
+  void learn(const Row& x, const Along<Row>& along, double r, Sigma which, double step,
+             Vector& mean) {
+    double* __restrict s = variance_.data();
+    double* __restrict m = mean.data();
+    const auto each = [&](auto change) {
+      x.for_each([=](Index j, double v) { change(s[j], m[j], v); });
+    };
+    if (rule == Rule::coordinate) each(by_coordinate(1 / r, step, which));
+    else each(by_share(1 / (r + along.variance()), step, which));
   }
 
   void options(auto&& visit) { visit("diag_rule", rule, {"coordinate", "shared"}); }
