@@ -50,7 +50,8 @@ TEST(models_in_a_bank_have_the_bits_of_models_alone) {
   for (Count i = 0; i < n; ++i) {
     labels[i] = i % 3 == 0 ? 1 : -1;
     for (Index j = 0; j < d; ++j)
-      values[i * d + j] = (i + static_cast<Count>(j)) % 4 == 0 ? 0 : std::sin(1.0 + 7 * double(i) + 3 * j) + 0.2 * labels[i];
+      if ((i + static_cast<Count>(j)) % 4 != 0)
+        values[i * d + j] = std::sin(1.0 + 7 * double(i) + 3 * j) + 0.2 * labels[i];
   }
   std::vector<std::int32_t> starts(n + 1), indices;
   std::vector<double> stored;

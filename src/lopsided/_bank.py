@@ -60,7 +60,7 @@ def learn_together(
                 every,
                 True,
             )
-        except ValueError:
+        except (ValueError, MemoryError):
             return None
         if found is None:
             return None

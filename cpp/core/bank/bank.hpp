@@ -30,23 +30,23 @@ class alignas(sizeof(Real)) Tile {
 
   void grow(std::size_t features) {
     const std::size_t before = table_.size();
-    constexpr std::size_t whole = std::size_t{1} << 16;  // so many features fill huge pages, wherever they end
-    if (features * Learner::width * places * sizeof(double) >= far) table_.reserve((features + whole - 1) / whole * whole);
+    constexpr std::size_t whole = std::size_t{1} << 16;  // so many features fill huge pages
+    if (features * bytes >= far) table_.reserve((features + whole - 1) / whole * whole);
     table_.grow(features);
     for (std::size_t i = 0; i < Learner::width; ++i)
       if (Learner::initial[i] != 0)
         for (std::size_t j = before; j < features; ++j) std::fill_n(number(j, i, 0), places, Learner::initial[i]);
   }
 
-  // A row that comes next: its features are brought near, if they may be far.
-  void expect(const DenseRow&, Index) const {}
-  void expect(const SparseRow& x, Index offset) const {
-    constexpr std::size_t bytes = Learner::width * places * sizeof(double), line = 64;
+  // The features of a row that comes next, which nobody has checked yet, are brought near, if they may be far.
+  void expect(std::pair<const Index*, const Index*> features, Index offset) const {
+    constexpr std::size_t line = 64;
     if (table_.bytes() < far) return;
-    const char* first = reinterpret_cast<const char*>(table_.data()) + static_cast<std::size_t>(offset) * bytes;
-    for (Index k = 0; k < x.size; ++k)
-      for (std::size_t at = 0; at < bytes; at += line)
-        __builtin_prefetch(first + static_cast<std::size_t>(x.indices[k]) * bytes + at, 1);
+    const auto first = reinterpret_cast<std::uintptr_t>(table_.data()) + static_cast<std::size_t>(offset) * bytes;
+    for (const Index* j = features.first; j < features.second; ++j) {
+      const std::uintptr_t place = first + static_cast<std::uint32_t>(*j) * bytes;
+      for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(reinterpret_cast<const void*>(place + at), 1);
+    }
   }
 
   template <class Row>
@@ -98,7 +98,8 @@ class alignas(sizeof(Real)) Tile {
       }
   }
 
-  static constexpr std::size_t far = std::size_t{1} << 20;  // bytes
+  static constexpr std::size_t bytes = Learner::width * places * sizeof(double);  // of a feature
+  static constexpr std::size_t far = std::size_t{1} << 20;
 
   std::span<Banked> all_;
   Pack<Learner, parts> learners_;
@@ -139,7 +140,8 @@ class Bank {
       cost_.options(give);
       asker_.options(give);
       tile.learner(l).options(give);
-      same = same && give.same && model.features() == one.features() && !asker_.on();
+      same = same && give.same && give.at == options.values.size() && !asker_.on();
+      same = same && model.features() == one.features();
       if constexpr (requires { tile.learner(l).target; }) same = same && !tile.learner(l).target.on();
     });
     const std::size_t size = static_cast<std::size_t>(features_) + prepare_.offset();
@@ -169,17 +171,16 @@ class Bank {
 
   template <class Row>
   void learn(const Rows& rows, const Pass& pass) {
-    Scratch read[2], prepared;
+    Scratch read, prepared;
     Tally tally;
-    Row next = rows.row<Row>(pass.at(0), read[0]);
     for (Count i = 0; i < pass.size; ++i) {
       const Count at = pass.at(i);
+      if (pass.order && i + 2 < pass.size) rows.fetch(pass.at(i + 2));
+      if constexpr (std::same_as<Row, SparseRow>)
+        if (i + 1 < pass.size)
+          for_each_tile([&](auto& tile) { tile.expect(rows.peek(pass.at(i + 1)), prepare_.offset()); });
       const double weight = pass.weight(at);
-      const Row raw = next;
-      if (i + 1 < pass.size) {
-        next = rows.row<Row>(pass.at(i + 1), read[(i + 1) % 2]);
-        for_each_tile([&](auto& tile) { tile.expect(next, prepare_.offset()); });
-      }
+      const Row raw = rows.row<Row>(at, read);
       if (weight == 0) {
         for_each_tile([&](auto& tile) { tile.skip(i); });
       } else {

@@ -36,6 +36,7 @@ from .splits import Split, Splits
 
 _STRIDES = (4, 2, 1)  # of a coarse search
 _BANK = 12  # models
+_WIDE = 2**21  # features of which one model at a time is enough
 _KEPT = ("choice", "value", "seconds", "nnz", "sparsity")  # of a run in a journal, as it is
 
 
@@ -389,10 +390,12 @@ def _banks(
     job: Job, learners: Sequence[Learner], tasks: set[Task], jobs: int
 ) -> Iterator[tuple[int, list[int], int]]:
     """Yield tasks that can share a pass together, so that there is work for all threads."""
+    X = job.data.X
+    wide = isinstance(X, Batch) and X.rows.columns > _WIDE
     groups: dict[Any, list[int]] = {}
     for k, point, at in sorted(tasks, key=lambda task: (task[2], *task[:2])):
         learner = learners[k]
-        alone = point if not may_share(learner.make(point), job.data.X) else None
+        alone = point if wide or not may_share(learner.make(point), X) else None
         other = [v for v in learner.points[point].items() if not is_number(v[1])]
         groups.setdefault((at, k, alone, repr(other)), []).append(point)
     for (at, k, *_), points in groups.items():
