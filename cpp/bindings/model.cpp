@@ -26,6 +26,8 @@ class PyModel {
   PyModel(const std::string& kind, const nb::dict& options, int hash_bits)
       : kind_(kind), model_(make_model(kind)), events_(names_, hash_bits) {
     if (!model_) throw nb::value_error(("no kind of learner " + kind).c_str());
+    if (!array_type)  // not before: the module is imported where there is no NumPy, when it is built
+      array_type = reinterpret_cast<PyTypeObject*>(nb::module_::import_("numpy").attr("ndarray").ptr());
     if (hash_bits < 0 || hash_bits > 28) throw nb::value_error("hash_bits must be from 0 to 28");
     OptionsFrom visit(nb::steal<nb::dict>(PyDict_Copy(options.ptr())));
     model_->options(visit);
@@ -419,8 +421,6 @@ class PyModel {
 }  // namespace
 
 void bind_model(nb::module_& m) {
-  const nb::object array = nb::module_::import_("numpy").attr("ndarray");
-  array_type = reinterpret_cast<PyTypeObject*>(array.ptr());
   m.def("hash_name",
         [](std::string_view name, int bits) { return hashed_column(NameHash().add(name), bits); },
         nb::arg("name"), nb::arg("bits"), "The column of a hashed name.");
