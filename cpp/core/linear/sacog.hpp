@@ -18,13 +18,19 @@ struct Sacog {
   Sketch<Form> sketch;
 
   double score(const RowLike auto& x) const { return sketch.score(x); }
+  double meet(const RowLike auto& x)
+    requires requires { sketch.meet(x); }
+  {
+    return sketch.meet(x);
+  }
   double variance(const RowLike auto& x) const { return sketch.variance(x); }
 
+  // The row must be the one that was met last.
   bool learn(const RowLike auto& x, const Target& t, double score) {
     const double slope = surrogate.slope(score, t);
     if (slope == 0 && sketch_on == SketchOn::loss) return false;
     const double r = weight_state ? regularization / t.weight : regularization;
-    sketch.learn(x, r, learning_rate * slope * t.y);
+    sketch.learn(x, r, learning_rate * slope * t.y, true);
     return slope != 0;
   }
 

@@ -16,13 +16,19 @@ template <class Form>
 class Sketch {
  public:
   double score(const RowLike auto& x) const { return form_.score(x); }
+  double meet(const RowLike auto& x)
+    requires requires(Form& form) { form.meet(x); }
+  {
+    return form_.meet(x);
+  }
   // x' Sigma x, Sigma as it is.
   double variance(const RowLike auto& x) const { return form_.variance(x); }
 
-  // Sees the row x / sqrt(r), then mean += step * Sigma x.
-  void learn(const RowLike auto& x, double r, double step) {
+  // Sees the row x / sqrt(r), then mean += step * Sigma x. `met`: it is the row met last.
+  void learn(const RowLike auto& x, double r, double step, [[maybe_unused]] bool met = false) {
     if (every_ == 1) [[likely]] {
-      form_.learn(x, r, step);
+      if constexpr (requires { form_.meet(x); }) form_.learn(x, r, step, met);
+      else form_.learn(x, r, step);
       return;
     }
     form_.enter(x);

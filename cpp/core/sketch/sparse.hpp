@@ -25,6 +25,14 @@ class SparseSketch {
     });
   }
 
+  // The score of a row that may be learned from next: what was summed is kept for that.
+  double meet(const RowLike auto& x) {
+    return with_size(oja_.size(), [&](auto m) {
+      fresh_row_ = sum(m, x, met_sums_);
+      return mean_of(m, met_sums_);
+    });
+  }
+
   double variance(const RowLike auto& x) const {
     return with_size(oja_.size(), [&](auto m) {
       double sums[max_width], left = x.squared_norm();
@@ -35,9 +43,12 @@ class SparseSketch {
     });
   }
 
-  // Sees the row x / sqrt(r), then mean += step * Sigma x.
-  void learn(const RowLike auto& x, double r, double step) {
-    with_size(oja_.size(), [&](auto m) { learn(m, x, r, step); });
+  // Sees the row x / sqrt(r), then mean += step * Sigma x. `met`: it is the row met last.
+  void learn(const RowLike auto& x, double r, double step, bool met = false) {
+    with_size(oja_.size(), [&](auto m) {
+      if (!met) fresh_row_ = sum(m, x, met_sums_);
+      learn(m, x, r, step);
+    });
   }
 
   // mean += step * Sigma x.
@@ -98,9 +109,9 @@ class SparseSketch {
   }
 
   [[gnu::always_inline]] void learn(auto m, const RowLike auto& x, double r, double step) {
-    double sums[max_width], move[max_width];
+    double *sums = met_sums_, move[max_width];
     std::fill_n(move, padded(m), 0.0);
-    if (sum(m, x, sums)) enter(m, x, sums + 1);
+    if (fresh_row_) enter(m, x, sums + 1);
     const double *z = sums + 1, root = 1 / std::sqrt(r), square = x.squared_norm() / r;
     basis_.multiply(m, z, turn_.a);
     for (std::size_t i = 0; i < m; ++i) turn_.a[i] *= root;
@@ -264,6 +275,8 @@ class SparseSketch {
   std::size_t sorted_ = 0;  // how many of them are in order
   Count straight_ = 0;      // rows seen when F Z was last made orthonormal
   RankOne turn_;
+  double met_sums_[max_width] = {};  // w . x and Z x of the row met last
+  bool fresh_row_ = false;           // it may have a feature that has not entered
   std::vector<std::pair<Index, double>> fresh_;
 };
 
