@@ -28,6 +28,7 @@ def _group(title: str, X: Any, y: Any, goals: tuple[float, float | None]) -> Gro
         "COG-II, unit scaling (default)": (lopsided.COG(), None),
         "ACOG-II diagonal": (lopsided.ACOG(scaling="none"), goals[1]),
         "ACOG-II diagonal, unit scaling (default)": (lopsided.ACOG(), None),
+        "ACOG-II diagonal, standard+unit scaling": (lopsided.ACOG(scaling="standard+unit"), None),
         "AROW diagonal": (lopsided.AROW(scaling="none"), None),
         "Recommended": (lopsided.Recommended(), None),
     }
