@@ -1,23 +1,39 @@
-// Numbers that start at a cache line: a vector of them read from memory then never lies across two.
+// Numbers that start at a cache line: a vector of them read from memory then never lies across two. Many of
+// them lie in huge pages, where the system has such: numbers all over the place are then found faster.
 #pragma once
 
 #include <new>
 #include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace lopsided {
 
 template <class Value>
 struct LineAllocator {
   using value_type = Value;
-  static constexpr std::align_val_t line{64};
+  static constexpr std::align_val_t line{64}, huge{std::size_t{1} << 21};
 
   LineAllocator() = default;
   template <class Other>
   LineAllocator(const LineAllocator<Other>&) {}
 
-  Value* allocate(std::size_t n) { return static_cast<Value*>(::operator new(n * sizeof(Value), line)); }
-  void deallocate(Value* p, std::size_t) { ::operator delete(p, line); }
+  Value* allocate(std::size_t n) {
+    void* room = ::operator new(n * sizeof(Value), alignment(n));
+#if defined(__linux__)
+    if (alignment(n) == huge) madvise(room, n * sizeof(Value), MADV_HUGEPAGE);  // a hint only
+#endif
+    return static_cast<Value*>(room);
+  }
+  void deallocate(Value* p, std::size_t n) { ::operator delete(p, alignment(n)); }
   bool operator==(const LineAllocator&) const = default;
+
+ private:
+  static constexpr std::align_val_t alignment(std::size_t n) {
+    return n * sizeof(Value) >= 2 * static_cast<std::size_t>(huge) ? huge : line;
+  }
 };
 
 using Aligned = std::vector<double, LineAllocator<double>>;

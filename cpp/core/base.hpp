@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "aligned.hpp"
+
 namespace lopsided {
 
 using Index = std::int32_t;   // a feature
@@ -47,7 +49,7 @@ class Vector {
 
  private:
   double initial_;
-  std::vector<double> values_;
+  Aligned values_;
 };
 
 // What learning needs to know of a label: its sign, the cost of its class relative to the negative

@@ -255,7 +255,7 @@ class ModelOf final : public Model {
     std::size_t size = asker_.pending.bytes();
     if constexpr (requires { learner_.bytes(); }) size += learner_.bytes();  // which may keep rows
     else size += bytes_;
-    return rows.bytes() > size || (visits > 1 && size < small);
+    return rows.bytes() > 4 * size || (visits > 1 && size < small);
   }
   template <class Do>
   void or_go_back(Do act) {

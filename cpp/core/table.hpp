@@ -45,6 +45,12 @@ class Table {
     size_ = std::max(size_, size);
   }
 
+  // So many features have been written. Where that is most pages, huge ones take no more memory, and
+  // numbers all over the place are found faster.
+  void crowd(std::size_t features) {
+    if (!crowded_ && features * 1024 >= bytes()) use_huge_pages();
+  }
+
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * row_bytes(); }
   double* operator[](std::size_t j) { return values_ + j * width_; }
@@ -69,6 +75,7 @@ class Table {
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
     std::swap(values_, other.values_);
+    std::swap(crowded_, other.crowded_);
   }
 
 #if defined(__linux__)
@@ -81,6 +88,11 @@ class Table {
     values_ = static_cast<double*>(room);
     capacity_ = capacity;
     if (after <= small) madvise(room, after, MADV_HUGEPAGE);  // fewer page faults; a hint only
+  }
+  [[gnu::noinline, gnu::cold]] void use_huge_pages() {
+    crowded_ = true;
+    constexpr int now = 25;  // MADV_COLLAPSE, which not every library knows
+    for (const int advice : {MADV_HUGEPAGE, now}) madvise(values_, capacity_ * row_bytes(), advice);
   }
   static constexpr std::size_t small = std::size_t{1} << 26;
   void release() {
@@ -95,11 +107,13 @@ class Table {
     values_ = room;
     capacity_ = capacity;
   }
+  void use_huge_pages() { crowded_ = true; }
   void release() { std::free(values_); }
 #endif
 
   std::size_t width_ = 1, size_ = 0, capacity_ = 0;
   double* values_ = nullptr;
+  bool crowded_ = false;
 };
 
 }  // namespace lopsided

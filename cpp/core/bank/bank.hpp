@@ -39,7 +39,8 @@ class alignas(sizeof(Real)) Tile {
   }
 
   // The features of a row that comes next, which nobody has checked yet, are brought near, if they may be far.
-  void expect(std::pair<const Index*, const Index*> features, Index offset) const {
+  // Inlined: see ahead.hpp.
+  [[gnu::always_inline]] void expect(std::pair<const Index*, const Index*> features, Index offset) const {
     constexpr std::size_t line = 64;
     if (table_.bytes() < far) return;
     const auto first = reinterpret_cast<std::uintptr_t>(table_.data()) + static_cast<std::size_t>(offset) * bytes;
@@ -178,7 +179,9 @@ class Bank {
       if (pass.order && i + 2 < pass.size) rows.fetch(pass.at(i + 2));
       if constexpr (std::same_as<Row, SparseRow>)
         if (i + 1 < pass.size)
-          for_each_tile([&](auto& tile) { tile.expect(rows.peek(pass.at(i + 1)), prepare_.offset()); });
+          for_each_tile([&](auto& tile) __attribute__((always_inline)) {
+            tile.expect(rows.peek(pass.at(i + 1)), prepare_.offset());
+          });
       const double weight = pass.weight(at);
       const Row raw = rows.row<Row>(at, read);
       if (weight == 0) {
@@ -227,7 +230,7 @@ class Bank {
  private:
   static constexpr std::size_t most = std::size_t{1} << 27;  // numbers of features: 1 GB
 
-  void for_each_tile(auto visit) {
+  [[gnu::always_inline]] void for_each_tile(auto visit) {
     for (auto& tile : large_) visit(tile);
     for (auto& tile : small_) visit(tile);
   }

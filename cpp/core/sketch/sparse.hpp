@@ -154,22 +154,22 @@ class SparseSketch {
   // Before too much is lost to rounding, and seldom enough to cost next to nothing.
   bool due() const { return oja_.rows() - straight_ > 64 + 4 * oja_.entered(); }
 
-  // Two numbers at a time: every machine has that, and a feature's row is a few pairs.
-  typedef double Pair __attribute__((vector_size(16), aligned(8), may_alias));
-  static constexpr std::size_t pairs(std::size_t m) { return (m + 2) / 2; }
-  static Pair* as_pairs(double* p) { return reinterpret_cast<Pair*>(p); }
-  static const Pair* as_pairs(const double* p) { return reinterpret_cast<const Pair*>(p); }
+  // Four numbers at a time: a feature's row is a few fours.
+  typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+  static constexpr std::size_t fours(std::size_t m) { return padded(m) / 4; }
+  static Four* as_fours(double* p) { return reinterpret_cast<Four*>(p); }
+  static const Four* as_fours(const double* p) { return reinterpret_cast<const Four*>(p); }
 
   // w . x and Z x. Returns whether a feature may be new.
   [[gnu::always_inline]] bool sum(auto m, const RowLike auto& x, double* out) const {
-    Pair even[max_width / 2], odd[max_width / 2];
-    for (std::size_t i = 0; i < pairs(m); ++i) even[i] = odd[i] = Pair{};
-    bool fresh = false;
-    const auto take = [&, table = table_.data()](Index k, Pair* sums) __attribute__((always_inline)) {
-      const double* row = table + static_cast<std::size_t>(x.column(k)) * padded(m);
+    Four even[max_width / 4], odd[max_width / 4];
+    for (std::size_t i = 0; i < fours(m); ++i) even[i] = odd[i] = Four{};
+    auto fresh = even[0] != even[0];
+    const auto take = [&, table = table_.data()](Index k, Four* sums) __attribute__((always_inline)) {
+      const Four* row = as_fours(table + static_cast<std::size_t>(x.column(k)) * padded(m));
       const double v = x.values[k];
-      for (std::size_t i = 0; i < pairs(m); ++i) sums[i] += v * as_pairs(row)[i];
-      fresh |= row[1] == 0;
+      for (std::size_t i = 0; i < fours(m); ++i) sums[i] += v * row[i];
+      fresh |= row[0] == Four{};
     };
     Index k = 0;
     for (; k + 2 <= x.size; k += 2) {
@@ -177,19 +177,19 @@ class SparseSketch {
       take(k + 1, odd);
     }
     if (k < x.size) take(k, even);
-    for (std::size_t i = 0; i < pairs(m); ++i) as_pairs(out)[i] = x.scale * (even[i] + odd[i]);
-    return fresh;
+    for (std::size_t i = 0; i < fours(m); ++i) as_fours(out)[i] = x.scale * (even[i] + odd[i]);
+    return fresh[1] != 0;
   }
 
   // w += move_0 x, Z += move x'.
   [[gnu::always_inline]] void add(auto m, const RowLike auto& x, const double* move) {
     double* table = table_.data();
-    Pair steps[max_width / 2];
-    for (std::size_t i = 0; i < pairs(m); ++i) steps[i] = as_pairs(move)[i];
+    Four steps[max_width / 4];
+    for (std::size_t i = 0; i < fours(m); ++i) steps[i] = as_fours(move)[i];
     for (Index k = 0; k < x.size; ++k) {
-      Pair* row = as_pairs(table + static_cast<std::size_t>(x.column(k)) * padded(m));
+      Four* row = as_fours(table + static_cast<std::size_t>(x.column(k)) * padded(m));
       const double v = x.scale * x.values[k];
-      for (std::size_t i = 0; i < pairs(m); ++i) row[i] += v * steps[i];
+      for (std::size_t i = 0; i < fours(m); ++i) row[i] += v * steps[i];
     }
   }
 
@@ -213,6 +213,7 @@ class SparseSketch {
         rebase(m);
       }
     }
+    table_.crowd(met_.size());
   }
 
   // Z = F Z, F = I, and the whole mean in w.
