@@ -238,6 +238,22 @@ def test_of_equal_settings_the_first_is_taken():
     assert not result.rows[0].varies
 
 
+def test_what_a_learner_draws_at_random_is_not_the_luck_of_every_run():
+    X, y = small(300)
+    orders = [np.random.default_rng(k).permutation(len(y)) for k in range(3)]
+    sketch = {"covariance": "sketch", "sketch_size": 2}
+    learners = {"sketch": lopsided.ACOG(**sketch, seed=2**32 - 2), "diagonal": lopsided.ACOG()}
+    result = compare(learners, X, y, permutations=orders, known_counts=False)
+    for seed, run in zip((2**32 - 2, 2**32 - 1, 0), result.sweep[:3], strict=True):
+        model = lopsided.ACOG(**sketch, seed=seed)
+        alone = lopsided.progressive(model, X, y, order=orders[run.split], resume=True)
+        assert run.value == alone.sum()
+    same = compare(learners, X, y, permutations=orders[:1] * 3, known_counts=False)
+    values = [run.value for run in same.sweep]
+    assert len(set(values[:3])) > 1
+    assert len(set(values[3:])) == 1
+
+
 def test_one_permutation_leaves_nothing_to_choose_on():
     X, y = small()
     with pytest.raises(ValueError, match="leaves no other to choose"):

@@ -51,7 +51,7 @@ class alignas(sizeof(Real)) Tile {
   }
 
   template <class Row>
-  void meet(const Row& x, const Target& t, Count visit, Count row) {
+  [[gnu::always_inline]] void meet(const Row& x, const Target& t, Count visit, Count row) {
     const Beside<Real, parts, Learner::width> beside{table_.data()};
     const Pack<Real, parts> scores = Learner::template meet<Real, parts>(learners_, x, beside);
     for_each_part<parts>([&](auto p) {
@@ -178,10 +178,11 @@ class Bank {
       const Count at = pass.at(i);
       if (pass.order && i + 2 < pass.size) rows.fetch(pass.at(i + 2));
       if constexpr (std::same_as<Row, SparseRow>)
-        if (i + 1 < pass.size)
-          for_each_tile([&](auto& tile) __attribute__((always_inline)) {
-            tile.expect(rows.peek(pass.at(i + 1)), prepare_.offset());
-          });
+        if (i + 1 < pass.size) {
+          const auto next = rows.peek(pass.at(i + 1));
+          for (const auto& tile : large_) tile.expect(next, prepare_.offset());
+          for (const auto& tile : small_) tile.expect(next, prepare_.offset());
+        }
       const double weight = pass.weight(at);
       const Row raw = rows.row<Row>(at, read);
       if (weight == 0) {
@@ -230,7 +231,7 @@ class Bank {
  private:
   static constexpr std::size_t most = std::size_t{1} << 27;  // numbers of features: 1 GB
 
-  [[gnu::always_inline]] void for_each_tile(auto visit) {
+  void for_each_tile(auto visit) {
     for (auto& tile : large_) visit(tile);
     for (auto& tile : small_) visit(tile);
   }

@@ -1,5 +1,6 @@
 // Numbers of several models side by side, as wide as the instruction set has them, and sums over a row with the
-// bits that each model alone would get (row.hpp).
+// bits that each model alone would get (row.hpp). What takes or returns vectors is always inlined: one function for
+// AVX2 must not call another that is not.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ template <class Real, int parts>
 using Pack = std::array<Real, parts>;
 
 template <int parts>
-void for_each_part(auto visit) {
+[[gnu::always_inline]] inline void for_each_part(auto visit) {
   [&]<int... p>(std::integer_sequence<int, p...>) {
     (visit(std::integral_constant<int, p>{}), ...);
   }(std::make_integer_sequence<int, parts>{});
@@ -48,7 +49,7 @@ void for_each_part(auto visit) {
 
 // Sums of term(k, part), with the bits of `lanes::quarters`.
 template <class Real, int parts, class Term>
-Pack<Real, parts> sums(const SparseRow& x, Term term) {
+[[gnu::always_inline]] inline Pack<Real, parts> sums(const SparseRow& x, Term term) {
   Pack<Real, parts> a{}, b{}, c{}, d{};
   Index k = 0;
   for (; k + 4 <= x.size; k += 4)
@@ -65,7 +66,7 @@ Pack<Real, parts> sums(const SparseRow& x, Term term) {
 
 // The same with the bits of `lanes::sum`, four of its sums at a time.
 template <class Real, int parts, class Term>
-Pack<Real, parts> sums(const DenseRow& x, Term term) {
+[[gnu::always_inline]] inline Pack<Real, parts> sums(const DenseRow& x, Term term) {
   constexpr Index width = lanes::width;
   Pack<Real, parts> lane[width];
   for (Index first = 0; first < width; first += 4) {

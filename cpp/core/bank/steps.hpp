@@ -39,7 +39,7 @@ struct FirstOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  static Pack<Real, parts> meet(Pack<FirstOrder, parts>& all, const Row& x, auto at) {
+  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<FirstOrder, parts>& all, const Row& x, auto at) {
     auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(x.column(k), p)[0] * x.values[k]; });
     for_each_part<parts>([&](auto p) {
       out[p] = x.scale * out[p];
@@ -49,7 +49,7 @@ struct FirstOrder {
   }
 
   template <class Real, class Row>
-  Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
+  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
     const Step<Real> s = learner.step(score, t, x.squared_norm());
     const Mask<Real> taken = s.taken & alive;
     if (!any(taken)) return taken;
@@ -70,14 +70,14 @@ struct SecondOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  static Pack<Real, parts> meet(Pack<SecondOrder, parts>&, const Row& x, auto at) {
+  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<SecondOrder, parts>&, const Row& x, auto at) {
     auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(x.column(k), p)[0] * x.values[k]; });
     for_each_part<parts>([&](auto p) { out[p] = x.scale * out[p]; });
     return out;
   }
 
   template <class Real, class Row>
-  Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
+  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
     constexpr bool asks = requires { learner.loss(score, t); };  // for the variance
     const bool shared = learner.covariance.rule == DiagonalCovariance::Rule::shared;
     Real variance{};
@@ -131,7 +131,7 @@ struct Shrinking {
   Table table{width};  // only to name it
 
   template <class Real, int parts, class Row>
-  static Pack<Real, parts> meet(Pack<Shrinking, parts>& all, const Row& x, auto at) {
+  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<Shrinking, parts>& all, const Row& x, auto at) {
     const auto with = [&](auto... w) {
       const std::tuple weights(w...);
       return sums<Real, parts>(x, [&](Index k, auto p) -> Real {
@@ -155,7 +155,7 @@ struct Shrinking {
   }
 
   template <class Real, class Row>
-  Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
+  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
     const Real slope = hinge_slope(score, t);
     const Mask<Real> taken = (slope != 0.0) & alive;
     if (any(taken))

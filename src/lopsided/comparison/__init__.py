@@ -193,7 +193,8 @@ def compare(
         "coarse": of long lists of values try every fourth, then what is next to the best, two steps
         and one step away, for each run by itself; for folds, held_out or order="time".
     seed : int
-        Of permutations and folds, inner ones too.
+        Of permutations and folds, inner ones too. A learner that draws at random has its own
+        seed, and with the k-th permutation, from 0, that seed plus k.
     jobs : int, optional
         Threads. Default: as many as there are cores. They do not change the result.
     progress : callable, optional

@@ -23,10 +23,11 @@ class Learner:
     points: tuple[dict[str, Any], ...]
     grid: Mapping[str, Sequence[Any]] = dataclasses.field(default_factory=dict)
 
-    def make(self, point: int) -> OnlineClassifier:
-        """Return a fresh estimator at a point of the grid."""
+    def make(self, point: int, run: int = 0) -> OnlineClassifier:
+        """Return a fresh estimator at a point of the grid, its seed moved on by the run."""
         model = type(self.model)(**self.model.get_params(deep=False))
-        return model.set_params(**self.points[point])
+        model.set_params(**self.points[point])
+        return _reseeded(model, run) if run else model
 
     def around(self, best: int | None, stride: int) -> set[int]:
         """Return points a stride apart: all over the grid, or those next to a point.
@@ -46,6 +47,18 @@ class Learner:
                 at = int(here[k])
                 axes.append(range(max(at % stride, at - stride), min(n, at + stride + 1), stride))
         return {int(np.ravel_multi_index(at, sizes)) for at in itertools.product(*axes)}
+
+
+def _reseeded(model: OnlineClassifier, run: int) -> OnlineClassifier:
+    if "seed" not in model.get_params(deep=False):
+        return model
+    parameters = model.get_params(deep=False)
+    other = type(model)(**{**parameters, "seed": (parameters["seed"] + run) % 2**32})
+    try:
+        other._check()
+    except ValueError:  # a seed that has no effect
+        return model
+    return other
 
 
 def _is_scale(values: Sequence[Any]) -> bool:

@@ -141,7 +141,7 @@ class Job:
         """Run a learner with some points of its grid on one split, in one pass where it can."""
         split = self.splits.all[at]
         try:
-            models = [learner.make(point) for point in points]
+            models = [learner.make(point, split.seed) for point in points]
             passes = self._learned(models, split.train, self.points)
             inner = [self._held(learner, points, *part) for part in split.inner]
         except (BadRowError, LabelError):

@@ -17,7 +17,8 @@ class Split:
     """One run: rows to learn from in this order (None: all as they stand), rows held out.
 
     Where nothing is held out the pass itself is reported, from the visit `start` on. `inner` are
-    such pairs within the rows to learn from, by which parameters are chosen.
+    such pairs within the rows to learn from, by which parameters are chosen. `seed` is added to
+    that of a learner: what it draws at random should not be the luck of all runs.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Split:
     test: NDArray[np.int64] | None = None
     start: int = 0
     inner: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...] = ()
+    seed: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +58,7 @@ def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> S
         orders = [as_order(order, len(y)) for order in permutations]
         if not orders:
             raise ValueError("permutations: there is none")
-    splits = tuple(Split(f"permutation {k}", order) for k, order in enumerate(orders))
+    splits = tuple(Split(f"permutation {k}", order, seed=k) for k, order in enumerate(orders))
     for split in splits:
         check_classes(y[split.train], split.name)
     many = "1 permutation" if len(splits) == 1 else f"{len(splits)} permutations"
