@@ -33,7 +33,7 @@ from .quality import load
 SETS = ("german", "w8a", "creditcard")
 WIDE = "internetads_dami"
 SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-LONG = 100_000  # rows, from which on there are fewer budgets and orders
+LONG = 100_000  # rows, from which on there are fewer budgets
 FIXED = 0.1  # of the stream, for the courses and the effects of parameters
 GOAL = 0.95
 TENS = tuple(10.0**k for k in range(-5, 6))
@@ -50,11 +50,19 @@ class Stream:
     choose_on: list
     orders: list
     settings: dict
+    known: dict = dataclasses.field(default_factory=dict)
 
     @property
     def few(self):
         """Orders for experiments with many points."""
-        return self.orders[: 20 if len(self.y) < 5_000 else 3 if len(self.y) < LONG else 1]
+        return self.orders[: 20 if len(self.y) < 5_000 else 3]
+
+    def chosen(self, name, budget, aim):
+        """The parameters of a learner, chosen once."""
+        key = name, budget, repr(aim)
+        if key not in self.known:
+            self.known[key] = chosen(name, self.X, self.y, self.choose_on, budget=budget, aim=aim)
+        return self.known[key]
 
     def aim(self, **params):
         return Aim(settings=self.settings, **params)
@@ -80,7 +88,7 @@ def read(name, quick):
         rows = rng.permutation(len(y))[:20_000]
         X, y = X[rows], y[rows]
     short = len(y) < 5_000
-    count = 2 if quick else 20 if short else 5 if len(y) < LONG else 3
+    count = 2 if quick else 20 if short else 5
     others = [rng.permutation(len(y)) for _ in range(3 if short and dense else 1)]
     return Stream(
         name,
@@ -197,7 +205,7 @@ def fixed(stream, title):
 def query_map(stream):
     """Figure 5: OA3 against delta_pos and delta_neg."""
     budget, aim = stream.budget(FIXED), stream.aim()
-    params = chosen("OA3", stream.X, stream.y, stream.choose_on, budget=budget, aim=aim)
+    params = stream.chosen("OA3", budget, aim)
     points = [
         label_point(
             "OA3",
@@ -229,7 +237,7 @@ def varied(stream, title, values, make, names=METHODS):
     budget = stream.budget(FIXED)
     found = {}
     for name in names:
-        params = chosen(name, stream.X, stream.y, stream.choose_on, budget=budget, aim=stream.aim())
+        params = stream.chosen(name, budget, stream.aim())
         found[name] = []
         for value in values:
             own, aim = make(params, value)

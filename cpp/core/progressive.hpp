@@ -76,8 +76,12 @@ double meet(Learner& learner, const RowLike auto& x) {
 
 // A row as it is to be kept until its label comes.
 template <class Learner>
-Kept keep(const Learner& learner, const RowLike auto& x, double score, double probability) {
-  Kept out{probability, score, false, x.square, x.scale, {}, {}};
+Kept keep(const Learner& learner, const RowLike auto& x, double score, double probability, Pending& pending) {
+  Kept out = pending.spare();
+  out.probability = probability, out.score = score;
+  out.square = x.square, out.scale = x.scale;
+  out.sparse = false;
+  out.indices.clear();
   if constexpr (requires { learner.keep(out); }) {
     learner.keep(out);
   } else {
@@ -168,7 +172,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
         if (pass.asked) pass.asked[i] = d.asked;
         late = d.asked && pass.delays;
         if (late) {
-          asker->pending.add(d.id, keep(learner, x, score, d.probability));
+          asker->pending.add(d.id, keep(learner, x, score, d.probability, asker->pending));
           if (const double delay = pass.delays[at]; std::isfinite(delay))
             coming.add(d.id + static_cast<Count>(delay), d.id, at);
         } else if (d.asked) {
@@ -200,7 +204,7 @@ void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& pr
     if (!std::isfinite(score)) refuse_score(i);
     const Decision d = asker.decide(learner, x, score, cost.rho(), 1, days ? days[i] : 0);
     out[i] = {d, score, {}};
-    if (d.asked) out[i].forgotten = asker.pending.add(d.id, keep(learner, x, score, d.probability));
+    if (d.asked) out[i].forgotten = asker.pending.add(d.id, keep(learner, x, score, d.probability, asker.pending));
   }
 }
 

@@ -17,6 +17,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "cost.hpp"
 #include "random.hpp"
@@ -177,7 +178,7 @@ class Pending {
     events_.push_back({id, true, std::move(kept)});
     if (static_cast<double>(++waiting_) <= most_) return {};
     const Count oldest = events_.front().id;  // the first always waits
-    forget(oldest);
+    forget(events_.begin());
     return oldest;
   }
   const Kept* find(Count id) const {
@@ -187,11 +188,7 @@ class Pending {
   bool forget(Count id) {
     const auto at = std::ranges::lower_bound(events_, id, {}, &Entry::id);
     if (at == events_.end() || at->id != id || !at->waits) return false;
-    bytes_ -= at->kept.bytes();
-    *at = {id, false, {}};
-    --waiting_;
-    while (!events_.empty() && !events_.front().waits) events_.pop_front();
-    if (events_.size() > 64 + 2 * waiting_) std::erase_if(events_, [](const Entry& e) { return !e.waits; });
+    forget(at);
     return true;
   }
   std::vector<Count> ids() const {
@@ -201,6 +198,7 @@ class Pending {
     return out;
   }
   std::size_t bytes() const { return bytes_; }
+  Kept spare() { return std::exchange(spare_, {}); }  // with room for a row, where one was forgotten
 
   void options(auto&& visit) { visit("max_pending", most_); }
   // `fits` says whether a kept row is one that the learner could have seen.
@@ -250,14 +248,24 @@ class Pending {
     if (!sound) throw std::invalid_argument("state pending.events is not a list of events");
   }
 
-  double most_ = 10000;
   struct Entry {
     Count id;
     bool waits;
     Kept kept;
   };
+  void forget(std::deque<Entry>::iterator at) {
+    bytes_ -= at->kept.bytes();
+    at->waits = false;
+    spare_ = std::exchange(at->kept, {});
+    --waiting_;
+    while (!events_.empty() && !events_.front().waits) events_.pop_front();
+    if (events_.size() > 64 + 2 * waiting_) std::erase_if(events_, [](const Entry& e) { return !e.waits; });
+  }
+
+  double most_ = 10000;
   std::deque<Entry> events_;  // some no longer wait
   std::size_t waiting_ = 0, bytes_ = 0;
+  Kept spare_;
 };
 
 struct Decision {

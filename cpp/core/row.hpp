@@ -21,9 +21,31 @@ inline constexpr Index width = 16;
   return ((half[0] + half[4]) + (half[1] + half[5])) + ((half[2] + half[6]) + (half[3] + half[7]));
 }
 
+// The sum of a short row: two lanes in each of eight registers, where an array would lie in memory.
+template <class Term>
+[[gnu::always_inline]] inline double short_sum(Index n, Term term) {
+  typedef double Two __attribute__((vector_size(16)));
+  Two a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{};
+  Index k = 0;
+  const auto add = [&](Two& lane) __attribute__((always_inline)) {
+    lane += Two{term(k), term(k + 1)};
+    k += 2;
+  };
+  while (k + width <= n) add(a), add(b), add(c), add(d), add(e), add(f), add(g), add(h);
+  const auto rest = [&](Two& lane) __attribute__((always_inline)) {
+    if (k + 2 <= n) return add(lane), true;
+    if (k < n) lane[0] += term(k);
+    return false;
+  };
+  rest(a) && rest(b) && rest(c) && rest(d) && rest(e) && rest(f) && rest(g) && rest(h);
+  const Two low = (a + e) + (c + g), high = (b + f) + (d + h);
+  return (low[0] + low[1]) + (high[0] + high[1]);
+}
+
 // Sum of term(k) for k in [0, n). Always inlined: it takes the instruction set of its caller.
 template <class Term>
 [[gnu::always_inline]] inline double sum(Index n, Term term) {
+  if (n < 6 * width) return short_sum(n, term);
   double lane[width] = {};
   Index k = 0;
   for (; k + width <= n; k += width)
