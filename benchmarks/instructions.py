@@ -50,13 +50,13 @@ def compare(now: Counts, before: Counts) -> tuple[list[str], list[str]]:
     return said, wrong
 
 
-def built(tree: Path) -> Path:
-    """Return the program, built in a tree of cmake's; what is up to date is left alone."""
+def built(tree: Path, program: str = "core_bench") -> Path:
+    """Return a program, built in a tree of cmake's; what is up to date is left alone."""
     configure = ["cmake", "-S", ROOT, "-B", tree, "-DLOPSIDED_BENCH=ON", "-DLOPSIDED_PYTHON=OFF"]
-    build = ["cmake", "--build", tree, "--target", "core_bench"]
+    build = ["cmake", "--build", tree, "--target", program]
     for command in (configure, build):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return tree / "cpp" / "bench" / "core_bench"
+    return tree / "cpp" / "bench" / program
 
 
 def counted(program: Path) -> dict[str, int]:

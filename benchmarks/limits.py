@@ -1,11 +1,13 @@
 """What the machine and the interpreter allow at best: python -m benchmarks.limits.
 
-Prints the best of many short rounds: memory read in order, a Python call that does nothing, a call
-into the core that does nothing, and the walk over a dict.
+Prints the best of many short rounds: the memory that a row of 75 words or a full covariance has to
+touch, a look at every byte of a text, memory read in order, a Python call that does nothing, a call
+into the core that does nothing, and the walk over a dict. Builds a small program with cmake.
 """
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable
 
@@ -14,6 +16,7 @@ import numpy as np
 import lopsided
 
 from . import data
+from .instructions import ROOT, built
 
 FEATURES = 30
 CALLS = 2000
@@ -43,6 +46,7 @@ def of_a_call(function: Callable[..., object], *arguments: object) -> float:
 
 
 def main() -> None:
+    subprocess.run([built(ROOT / "build" / "bench", "core_limits")], check=True)
     events = data.events(100, FEATURES)
     model = lopsided.COG(scaling="none")
     for x, y in events:
