@@ -83,3 +83,13 @@ TEST(sums_have_the_value_of_plain_loops) {
     CHECK(check::near(lanes::sum(n, [](Index k) { return 1.0 / (1 + k); }), plain));
   }
 }
+
+TEST(sums_of_short_and_long_rows_have_the_bits_of_sixteen_lanes) {
+  const auto term = [](Index k) { return k % 5 == 4 ? -0.0 : 1.0 / (1 + k) - 0.1; };
+  for (Index n = 0; n < 200; ++n) {
+    double lane[lanes::width] = {};
+    for (Index k = 0; k < n; ++k) lane[k % lanes::width] += term(k);
+    CHECK(lanes::sum(n, term) == lanes::total(lane));
+    CHECK(lanes::short_sum(n, term) == lanes::total(lane));
+  }
+}
