@@ -344,8 +344,8 @@ void UsualRows::scan_with(const char* p) {
   const auto size = std::min<std::size_t>(reach_, text_.data() + text_.size() - p);
   if (room_ < reach_) {
     room_ = reach_;
-    ends_ = make_reused<std::uint32_t>(room_ + 64);
-    colons_ = make_reused<std::uint32_t>(room_ + 64);
+    ends_ = std::make_unique_for_overwrite<std::uint32_t[]>(room_ + 64);
+    colons_ = std::make_unique_for_overwrite<std::uint32_t[]>(room_ + 64);
   }
   lines_.clear();
   window_ = p;
@@ -394,20 +394,22 @@ bool UsualRows::read_label(const char* p, const char* end, std::int32_t& label) 
 // If none is bad, a colon stands in every word but the first.
 LOPSIDED_AVX2 UsualRows::Lengths UsualRows::look_at_lengths(const std::uint32_t* ends,
                                                             const std::uint32_t* colons, Index n) {
-  const __m256i one = _mm256_set1_epi32(1);
-  __m256i index = _mm256_setzero_si256(), value = index, pair = index;
-  for (Index k = 0; k < n; k += 8) {
-    const __m256i colon = load(colons + k), valid = below(n - k);
-    const auto length = [&](__m256i from, __m256i to) LOPSIDED_AVX2_LAMBDA {
-      return _mm256_and_si256(_mm256_sub_epi32(_mm256_sub_epi32(to, from), one), valid);
-    };
-    const __m256i before = load(ends + k), end = load(ends + k + 1);
+  __m256i index = _mm256_setzero_si256(), value = index, pair = index;  // one more than their lengths
+  const auto look = [&](Index k, auto length) LOPSIDED_AVX2_LAMBDA {
+    const __m256i before = load(ends + k), colon = load(colons + k), end = load(ends + k + 1);
     index = _mm256_max_epu32(index, length(before, colon));
     value = _mm256_max_epu32(value, length(colon, end));
     pair = _mm256_max_epu32(pair, length(before, end));
-  }
+  };
+  const auto length = [](__m256i from, __m256i to)
+                          LOPSIDED_AVX2_LAMBDA { return _mm256_sub_epi32(to, from); };
+  Index k = 0;
+  for (; k + 8 <= n; k += 8) look(k, length);
+  const __m256i left = below(n - k);
+  look(k, [&](__m256i from, __m256i to)
+              LOPSIDED_AVX2_LAMBDA { return _mm256_and_si256(length(from, to), left); });
   const auto within = [](__m256i lengths, int most) LOPSIDED_AVX2_LAMBDA {
-    const __m256i limit = _mm256_set1_epi32(most);
+    const __m256i limit = _mm256_set1_epi32(most + 1);
     return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(lengths, limit), limit)) == -1;
   };
   if (!within(index, longest_index) || !within(value, 1000)) return Lengths::bad;
@@ -546,9 +548,15 @@ LOPSIDED_AVX2 void UsualRows::finish_indices(Index* indices, Index n) const {
 
 LOPSIDED_AVX2 bool UsualRows::in_order(const Index* indices, Index n) const {
   if (n == 0) return true;
-  int falls = (indices[0] < 0) | (indices[n - 1] >= options_.max_features);
-  for (Index k = 1; k < n; ++k) falls |= indices[k] <= indices[k - 1];
-  return falls == 0;
+  const auto rises = [&](Index at) LOPSIDED_AVX2_LAMBDA {
+    const auto* const p = reinterpret_cast<const std::uint32_t*>(indices) + at;
+    return _mm256_cmpgt_epi32(load(p), load(p - 1));
+  };
+  __m256i all = _mm256_set1_epi32(-1);
+  Index k = 1;
+  for (; k + 8 <= n; k += 8) all = _mm256_and_si256(all, rises(k));
+  if (k < n) all = _mm256_andnot_si256(_mm256_andnot_si256(rises(k), below(n - k)), all);
+  return _mm256_movemask_epi8(all) == -1 && indices[0] >= 0 && indices[n - 1] < options_.max_features;
 }
 
 }  // namespace lopsided

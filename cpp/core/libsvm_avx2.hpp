@@ -63,7 +63,7 @@ class UsualRows {
   // A stretch of text: where its words end, where its colons and its lines are.
   const char* window_ = nullptr;
   std::size_t reach_ = 1 << 14, room_ = 0;
-  Reused<std::uint32_t> ends_, colons_;
+  std::unique_ptr<std::uint32_t[]> ends_, colons_;
   std::vector<Line> lines_;
   std::size_t next_ = 0, found_ = 0;  // lines asked for, and usual ones among them
   const char* pause_ = nullptr;       // no line before it is tried
