@@ -208,6 +208,78 @@ struct Words {
   std::size_t size;
 };
 
+// A line of brief pairs: all of it but the order of its indices. Without `signs` a minus is a fault.
+template <bool signs>
+LOPSIDED_AVX2 bool read_brief(const Words& words, Index base, Index* indices, double* values, double& square) {
+  const char* const text = words.text;
+  const std::uint32_t *const ends = words.ends, *const colons = words.colons;
+  const auto n = static_cast<Index>(words.size);
+  const __m256i zeros = _mm256_set1_epi8('0'), tens = _mm256_set1_epi16(0x010a),
+                hundreds = _mm256_set1_epi32(0x00010064), myriads = _mm256_set1_epi32(0x00012710),
+                nine = _mm256_set1_epi8(9), apart = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7);
+  const __m128i first_index = _mm_set1_epi32(base);
+  __m256i largest = nine;
+  __m256d squares = _mm256_setzero_pd();
+  // The bytes of a pair, how to bring the digits of its index and of its value into eight each, and what
+  // divides the value.
+  struct Pair {
+    __m128i bytes;
+    const double *index, *value;
+  };
+  const auto pair = [&](Index k) LOPSIDED_AVX2_LAMBDA {
+    const std::size_t before = ends[k], colon = colons[k], end = ends[k + 1];
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + end - 16));
+    const std::size_t negative = signs && text[colon + 1] == '-';
+    const auto dots = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'))));
+    const auto place = static_cast<unsigned>(_bit_scan_reverse(static_cast<int>(2 * dots + 1)));
+    // In words of the tables.
+    const std::size_t shape = 2 * (32 * (2 * (end - colon) + negative) + place);
+    const std::size_t index = 16 * (end - colon) + (colon - before);
+    return Pair{bytes, reinterpret_cast<const double*>(brief_indices.data()) + index,
+                reinterpret_cast<const double*>(brief_shapes.data()) + shape};
+  };
+  const auto both = [](__m128i low, __m128i high) LOPSIDED_AVX2_LAMBDA {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+  };
+  const auto load_two = [](const double* low, const double* high) LOPSIDED_AVX2_LAMBDA {
+    return _mm_loadh_pd(_mm_load_sd(low), high);
+  };
+  struct Two {
+    __m256i fours;  // digits together
+    __m128d divisors;
+  };
+  const auto two = [&](Index first, Index second) LOPSIDED_AVX2_LAMBDA {
+    const Pair a = pair(first), b = pair(second);
+    const __m256i control = both(_mm_castpd_si128(load_two(a.index, a.value)),
+                                 _mm_castpd_si128(load_two(b.index, b.value)));
+    const __m256i digits = _mm256_shuffle_epi8(_mm256_sub_epi8(both(a.bytes, b.bytes), zeros), control);
+    largest = _mm256_max_epu8(largest, digits);
+    return Two{_mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds),
+               load_two(a.value + 1, b.value + 1)};
+  };
+  const auto read = [&](Index k, const Two& first, const Two& second) LOPSIDED_AVX2_LAMBDA {
+    const __m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(first.fours, second.fours), myriads);
+    const __m256i parts = _mm256_permutevar8x32_epi32(eights, apart);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(indices + k),
+                     _mm_sub_epi32(_mm256_castsi256_si128(parts), first_index));
+    const __m256d quotients = _mm256_div_pd(_mm256_cvtepi32_pd(_mm256_extracti128_si256(parts, 1)),
+                                            _mm256_set_m128d(second.divisors, first.divisors));
+    _mm256_storeu_pd(values + k, quotients);
+    return _mm256_mul_pd(quotients, quotients);
+  };
+  Index k = 0;
+  for (; k + 4 <= n; k += 4) {
+    const Two first = two(k, k + 1);
+    squares = _mm256_add_pd(squares, read(k, first, two(k + 2, k + 3)));
+  }
+  if (k < n) {  // the last again in place of those that are not there
+    const Two first = two(k, std::min(k + 1, n - 1));
+    read(k, first, two(std::min(k + 2, n - 1), n - 1));
+  }
+  square = total(squares, values, n);
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi8(largest, nine)) == -1;
+}
+
 // With `sift` a value that is not usual is noted as odd, else the row is refused.
 template <bool sift>
 LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, UsualRows::Numbers& numbers) {
@@ -318,7 +390,12 @@ bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
   row.size = n;
   row.end = window_ + line.newline;
   // A row like the one before.
-  if (!with_odd_ && lengths == Lengths::brief && read_brief(ends, colons, indices, values, row)) {
+  const auto brief = [&] {
+    const Words words{window_, ends, colons, static_cast<std::size_t>(n)};
+    signs_ = signs_ || !read_brief<false>(words, options_.base, indices, values, row.square);
+    return !signs_ || read_brief<true>(words, options_.base, indices, values, row.square);
+  };
+  if (!with_odd_ && lengths == Lengths::brief && brief()) {
     if (!in_order(indices, n)) return false;
     ++found_;
     return true;
@@ -415,76 +492,6 @@ LOPSIDED_AVX2 UsualRows::Lengths UsualRows::look_at_lengths(const std::uint32_t*
   if (!within(index, longest_index) || !within(value, 1000)) return Lengths::bad;
   if (within(pair, 16) && within(value, longest_brief)) return Lengths::brief;
   return within(value, longest) ? Lengths::usual : Lengths::some_long;
-}
-
-LOPSIDED_AVX2 bool UsualRows::read_brief(const std::uint32_t* ends, const std::uint32_t* colons,
-                                         Index* indices, double* values, Row& row) const {
-  const char* const text = window_;
-  const __m256i zeros = _mm256_set1_epi8('0'), tens = _mm256_set1_epi16(0x010a),
-                hundreds = _mm256_set1_epi32(0x00010064), myriads = _mm256_set1_epi32(0x00012710),
-                nine = _mm256_set1_epi8(9), apart = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7);
-  const __m128i base = _mm_set1_epi32(options_.base);
-  const Index n = row.size;
-  __m256i largest = nine;
-  __m256d squares = _mm256_setzero_pd();
-  // The bytes of a pair, how to bring the digits of its index and of its value into eight each, and what
-  // divides the value.
-  struct Pair {
-    __m128i bytes;
-    const double *index, *value;
-  };
-  const auto pair = [&](Index k) LOPSIDED_AVX2_LAMBDA {
-    const std::size_t before = ends[k], colon = colons[k], end = ends[k + 1];
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + end - 16));
-    const std::size_t negative = text[colon + 1] == '-';
-    const auto dots = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'))));
-    const auto place = static_cast<unsigned>(_bit_scan_reverse(static_cast<int>(2 * dots + 1)));
-    // In words of the tables.
-    const std::size_t shape = 2 * (32 * (2 * (end - colon) + negative) + place);
-    const std::size_t index = 16 * (end - colon) + (colon - before);
-    return Pair{bytes, reinterpret_cast<const double*>(brief_indices.data()) + index,
-                reinterpret_cast<const double*>(brief_shapes.data()) + shape};
-  };
-  const auto both = [](__m128i low, __m128i high) LOPSIDED_AVX2_LAMBDA {
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-  };
-  const auto words = [](const double* low, const double* high) LOPSIDED_AVX2_LAMBDA {
-    return _mm_loadh_pd(_mm_load_sd(low), high);
-  };
-  struct Two {
-    __m256i fours;  // digits together
-    __m128d divisors;
-  };
-  const auto two = [&](Index first, Index second) LOPSIDED_AVX2_LAMBDA {
-    const Pair a = pair(first), b = pair(second);
-    const __m256i control = both(_mm_castpd_si128(words(a.index, a.value)),
-                                 _mm_castpd_si128(words(b.index, b.value)));
-    const __m256i digits = _mm256_shuffle_epi8(_mm256_sub_epi8(both(a.bytes, b.bytes), zeros), control);
-    largest = _mm256_max_epu8(largest, digits);
-    return Two{_mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds),
-               words(a.value + 1, b.value + 1)};
-  };
-  const auto read = [&](Index k, const Two& first, const Two& second) LOPSIDED_AVX2_LAMBDA {
-    const __m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(first.fours, second.fours), myriads);
-    const __m256i parts = _mm256_permutevar8x32_epi32(eights, apart);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(indices + k),
-                     _mm_sub_epi32(_mm256_castsi256_si128(parts), base));
-    const __m256d quotients = _mm256_div_pd(_mm256_cvtepi32_pd(_mm256_extracti128_si256(parts, 1)),
-                                            _mm256_set_m128d(second.divisors, first.divisors));
-    _mm256_storeu_pd(values + k, quotients);
-    return _mm256_mul_pd(quotients, quotients);
-  };
-  Index k = 0;
-  for (; k + 4 <= n; k += 4) {
-    const Two first = two(k, k + 1);
-    squares = _mm256_add_pd(squares, read(k, first, two(k + 2, k + 3)));
-  }
-  if (k < n) {  // the last again in place of those that are not there
-    const Two first = two(k, std::min(k + 1, n - 1));
-    read(k, first, two(std::min(k + 2, n - 1), n - 1));
-  }
-  row.square = total(squares, values, n);
-  return _mm256_movemask_epi8(_mm256_cmpeq_epi8(largest, nine)) == -1;
 }
 
 LOPSIDED_AVX2 bool UsualRows::read_usual(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {

@@ -1,4 +1,4 @@
-// The usual rows of LIBSVM text, pair by pair in the lanes of AVX2. Any other row is left to the
+// The usual rows of LIBSVM text, in the lanes of AVX2; where there is AVX-512, it finds the places. Any other row is left to the
 // parser of single bytes, which gives the same bits.
 #pragma once
 
@@ -46,9 +46,6 @@ class UsualRows {
   bool read_label(const char* p, const char* end, std::int32_t& label) const;
   enum class Lengths { bad, brief, usual, some_long };
   static Lengths look_at_lengths(const std::uint32_t* ends, const std::uint32_t* colons, Index n);
-  // A row of brief pairs: all of it but the order of its indices.
-  bool read_brief(const std::uint32_t* ends, const std::uint32_t* colons, Index* indices, double* values,
-                  Row& row) const;
   // The digits of a row of usual values; with sift odd values are noted, and left out.
   bool read_usual(const std::uint32_t* ends, const std::uint32_t* colons, Index n);
   bool sift(const std::uint32_t* ends, const std::uint32_t* colons, Index n);
@@ -69,6 +66,7 @@ class UsualRows {
   const char* pause_ = nullptr;       // no line before it is tried
   Numbers numbers_;
   bool with_odd_ = false;  // the last row had odd values
+  bool signs_ = false;     // a brief row had a fault without them
   const bool wide_;        // AVX-512 finds the places
 };
 

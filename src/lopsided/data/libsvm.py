@@ -117,7 +117,7 @@ class LibsvmReader:
 
         with ThreadPoolExecutor(others) as pool:
             try:
-                coming = deque(pool.submit(work) for _ in range(2 * others + helps))
+                coming = deque(pool.submit(work) for _ in range(2 * (others + helps)))
                 for number in count():
                     while number not in made:
                         if helps and coming[-1].cancel():
