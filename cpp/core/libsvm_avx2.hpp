@@ -1,5 +1,5 @@
-// The usual rows of LIBSVM text, in the lanes of AVX2; where there is AVX-512, it finds the places. Any other row is left to the
-// parser of single bytes, which gives the same bits.
+// The usual rows of LIBSVM text, in the lanes of AVX2; AVX-512, where it is, finds the places. Any other
+// row is left to the parser of single bytes, which gives the same bits.
 #pragma once
 
 #include "libsvm.hpp"
