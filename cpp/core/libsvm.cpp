@@ -247,8 +247,8 @@ class Parser {
 
 bool same(const LibsvmBlock& a, const LibsvmBlock& b) {
   const auto n = static_cast<std::size_t>(a.starts.back());
-  return a.labels == b.labels && a.lines == b.lines && a.starts == b.starts &&
-         a.squares == b.squares && a.lines_read == b.lines_read && a.columns == b.columns && a.has_zero == b.has_zero &&
+  return a.labels == b.labels && a.lines == b.lines && a.starts == b.starts && a.squares == b.squares &&
+         a.lines_read == b.lines_read && a.columns == b.columns && a.has_zero == b.has_zero &&
          a.labelled == b.labelled && a.faults == b.faults &&
          std::memcmp(a.indices.get(), b.indices.get(), n * sizeof(Index)) == 0 &&
          std::memcmp(a.values.get(), b.values.get(), n * sizeof(double)) == 0;

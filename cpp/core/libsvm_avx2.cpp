@@ -75,44 +75,46 @@ inline const Shape* long_shape(const char* p, std::size_t length) {
   return &long_shapes[length - 17];
 }
 
-// Of a number in the last bytes of 16, up to eight digits; more are a fault. By one more than its length
-// with its sign, whether it is negative, and where its dot stands.
-struct BriefShape {
-  std::uint64_t control;
-  double divisor;
-};
 constexpr int longest_brief = 10;
 
-constexpr std::uint64_t as_word(const unsigned char* bytes) {
-  std::uint64_t word = 0;
-  for (int j = 0; j < 8; ++j) word |= static_cast<std::uint64_t>(bytes[j]) << (8 * j);
-  return word;
+// Eight bytes of control, as a number to be loaded beside others.
+constexpr double as_word(const unsigned char* bytes) {
+  std::array<unsigned char, 8> word{};
+  for (int j = 0; j < 8; ++j) word[j] = bytes[j];
+  return std::bit_cast<double>(word);
 }
 
+// Of a number in the last bytes of 16, up to eight digits; more are a fault. Control and divisor, by its
+// length with colon and sign, whether it is negative, and where its dot stands.
+constexpr std::size_t brief_shape(std::size_t length, std::size_t negative, std::size_t place) {
+  return 2 * (32 * (2 * length + negative) + place);
+}
 constexpr auto make_brief_shapes() {
-  std::array<std::array<std::array<BriefShape, 32>, 2>, longest_brief + 2> out{};
+  std::array<double, brief_shape(longest_brief + 2, 0, 0)> out{};
   for (int length = 0; length <= longest_brief; ++length)
     for (int negative = 0; negative < 2; ++negative)
       for (int place = 0; place < 32; ++place) {
         Shape shape = shapes[std::max(length - negative, 0)][place];
         // What stands before the number is no digit.
         if (shape.control[7] != 0x80) shape.control[15] = static_cast<unsigned char>(15 - length);
-        out[length + 1][negative][place] = {as_word(&shape.control[8]), shape.divisor[negative]};
+        out[brief_shape(length + 1, negative, place)] = as_word(&shape.control[8]);
+        out[brief_shape(length + 1, negative, place) + 1] = shape.divisor[negative];
       }
   return out;
 }
 constexpr auto brief_shapes = make_brief_shapes();
 
-// Of the index before it, by one more than the lengths of value and index.
+// Control of the index before it, by the lengths with colon and blank.
+constexpr std::size_t brief_index(std::size_t value, std::size_t index) { return 16 * value + index; }
 constexpr auto make_brief_indices() {
-  std::array<std::array<std::uint64_t, 16>, longest_brief + 2> out{};
+  std::array<double, brief_index(longest_brief + 2, 0)> out{};
   for (int value = 0; value <= longest_brief; ++value)
     for (int length = 0; length <= static_cast<int>(longest_index) && length + value < 16; ++length) {
       const auto last = index_shapes[length];
       unsigned char control[8];
       for (int j = 0; j < 8; ++j)
         control[j] = static_cast<unsigned char>(last[j + 8] == 0x80 ? 0x80 : j + 7 - value);
-      out[value + 1][length + 1] = as_word(control);
+      out[brief_index(value + 1, length + 1)] = as_word(control);
     }
   return out;
 }
@@ -220,11 +222,9 @@ LOPSIDED_AVX2 bool read_brief(const Words& words, Index base, Index* indices, do
   const __m128i first_index = _mm_set1_epi32(base);
   __m256i largest = nine;
   __m256d squares = _mm256_setzero_pd();
-  // The bytes of a pair, how to bring the digits of its index and of its value into eight each, and what
-  // divides the value.
   struct Pair {
     __m128i bytes;
-    const double *index, *value;
+    const double *index, *value;  // where they stand in the tables
   };
   const auto pair = [&](Index k) LOPSIDED_AVX2_LAMBDA {
     const std::size_t before = ends[k], colon = colons[k], end = ends[k + 1];
@@ -232,11 +232,8 @@ LOPSIDED_AVX2 bool read_brief(const Words& words, Index base, Index* indices, do
     const std::size_t negative = signs && text[colon + 1] == '-';
     const auto dots = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'))));
     const auto place = static_cast<unsigned>(_bit_scan_reverse(static_cast<int>(2 * dots + 1)));
-    // In words of the tables.
-    const std::size_t shape = 2 * (32 * (2 * (end - colon) + negative) + place);
-    const std::size_t index = 16 * (end - colon) + (colon - before);
-    return Pair{bytes, reinterpret_cast<const double*>(brief_indices.data()) + index,
-                reinterpret_cast<const double*>(brief_shapes.data()) + shape};
+    return Pair{bytes, &brief_indices[brief_index(end - colon, colon - before)],
+                &brief_shapes[brief_shape(end - colon, negative, place)]};
   };
   const auto both = [](__m128i low, __m128i high) LOPSIDED_AVX2_LAMBDA {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
