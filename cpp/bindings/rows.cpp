@@ -41,6 +41,7 @@ void bind_rows(nb::module_& m) {
     }
   });
 
+  bind_labels<std::int32_t>(m);
   bind_labels<std::int64_t>(m);
   bind_labels<double>(m);
   nb::class_<HeldRows>(m, "Rows", "A batch of examples.")

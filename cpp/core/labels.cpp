@@ -40,11 +40,18 @@ template <class Value>
 
 }  // namespace
 
+LOPSIDED_CLONES TwoValues<std::int32_t> two_values(const std::int32_t* y, Count n) {
+  return find_two(y, n);
+}
 LOPSIDED_CLONES TwoValues<std::int64_t> two_values(const std::int64_t* y, Count n) {
   return find_two(y, n);
 }
 LOPSIDED_CLONES TwoValues<double> two_values(const double* y, Count n) { return find_two(y, n); }
 
+LOPSIDED_CLONES bool signs(const std::int32_t* y, Count n, std::int32_t negative,
+                           std::int32_t positive, std::int8_t* out) {
+  return find_signs(y, n, negative, positive, out);
+}
 LOPSIDED_CLONES bool signs(const std::int64_t* y, Count n, std::int64_t negative,
                            std::int64_t positive, std::int8_t* out) {
   return find_signs(y, n, negative, positive, out);

@@ -57,7 +57,7 @@ class Parser {
     if (!usual_ || !usual_->read(p, &block_.indices[stored_], &block_.values[stored_], row)) return false;
     const std::int64_t first = stored_;
     stored_ += row.size;
-    keep(row.label, first, row.size == 0 ? -1 : block_.indices[stored_ - 1], true);
+    keep(row.label, first, row.size == 0 ? -1 : block_.indices[stored_ - 1], true, row.square);
     p = row.end;
     return true;
   }
@@ -86,11 +86,13 @@ class Parser {
       block_.values[stored_++] = value;
     }
     if (!sorted && !sort(first)) return false;
-    keep(static_cast<std::int32_t>(label), first, largest, labelled);
+    const double square = sparse_square(&block_.values[first], static_cast<Index>(stored_ - first));
+    keep(static_cast<std::int32_t>(label), first, largest, labelled, square);
     return skip_comment(p);
   }
 
-  void keep(std::int32_t label, std::int64_t first, std::int64_t largest, bool labelled) {
+  void keep(std::int32_t label, std::int64_t first, std::int64_t largest, bool labelled,
+            double square) {
     if (stored_ > first) {
       block_.columns = std::max(block_.columns, static_cast<Index>(largest + 1));
       block_.has_zero |= block_.indices[first] == 0;
@@ -99,6 +101,7 @@ class Parser {
     block_.labels.push_back(label);
     block_.lines.push_back(line_number_);
     block_.starts.push_back(stored_);
+    block_.squares.push_back(square);
   }
 
   bool read_label(const char*& p, double& label) {
@@ -244,7 +247,7 @@ class Parser {
 
 bool same(const LibsvmBlock& a, const LibsvmBlock& b) {
   const auto n = static_cast<std::size_t>(a.starts.back());
-  return a.labels == b.labels && a.lines == b.lines && a.starts == b.starts &&
+  return a.labels == b.labels && a.lines == b.lines && a.starts == b.starts && a.squares == b.squares &&
          a.lines_read == b.lines_read && a.columns == b.columns && a.has_zero == b.has_zero &&
          a.labelled == b.labelled && a.faults == b.faults &&
          std::memcmp(a.indices.get(), b.indices.get(), n * sizeof(Index)) == 0 &&

@@ -16,6 +16,7 @@ struct LibsvmOptions {
   bool labels_required = true;        // else a line may begin with its first pair
   std::size_t bad_allowed = 0;        // bad lines that are left out before parsing stops
   bool bytewise = false;              // without AVX2, with the same result
+  bool narrow = false;                // without AVX-512, likewise
 
   static constexpr Index max_features_default = 50'000'000;
 };
@@ -32,6 +33,7 @@ struct LibsvmBlock {
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> lines;   // where each row stands
   std::vector<std::int64_t> starts;  // CSR
+  std::vector<double> squares;       // of each row
   Reused<Index> indices;
   Reused<double> values;
   std::int64_t lines_read = 0;
@@ -42,7 +44,7 @@ struct LibsvmBlock {
 
   Rows rows(Index at_least) const {
     return Rows({starts.data(), indices.get(), values.get(), true, false, false,
-                 static_cast<Count>(starts.back()), true},
+                 static_cast<Count>(starts.back()), true, squares.data()},
                 starts.size() - 1, std::max(columns, at_least));
   }
 };

@@ -9,6 +9,8 @@
 #include <array>
 
 #define LOPSIDED_AVX2 __attribute__((target("avx2,bmi,popcnt")))
+#define LOPSIDED_AVX512 \
+  __attribute__((target("avx2,bmi,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")))
 #define LOPSIDED_AVX2_INLINE [[gnu::always_inline]] inline LOPSIDED_AVX2
 #define LOPSIDED_AVX2_LAMBDA __attribute__((target("avx2,bmi,popcnt"), always_inline))
 
@@ -73,38 +75,116 @@ inline const Shape* long_shape(const char* p, std::size_t length) {
   return &long_shapes[length - 17];
 }
 
+constexpr int longest_brief = 10;
+
+// Eight bytes of control, as a number to be loaded beside others.
+constexpr double as_word(const unsigned char* bytes) {
+  std::array<unsigned char, 8> word{};
+  for (int j = 0; j < 8; ++j) word[j] = bytes[j];
+  return std::bit_cast<double>(word);
+}
+
+// Of a number in the last bytes of 16, up to eight digits; more are a fault. Control and divisor, by its
+// length with colon and sign, whether it is negative, and where its dot stands.
+constexpr std::size_t brief_shape(std::size_t length, std::size_t negative, std::size_t place) {
+  return 2 * (32 * (2 * length + negative) + place);
+}
+constexpr auto make_brief_shapes() {
+  std::array<double, brief_shape(longest_brief + 2, 0, 0)> out{};
+  for (int length = 0; length <= longest_brief; ++length)
+    for (int negative = 0; negative < 2; ++negative)
+      for (int place = 0; place < 32; ++place) {
+        Shape shape = shapes[std::max(length - negative, 0)][place];
+        // What stands before the number is no digit.
+        if (shape.control[7] != 0x80) shape.control[15] = static_cast<unsigned char>(15 - length);
+        out[brief_shape(length + 1, negative, place)] = as_word(&shape.control[8]);
+        out[brief_shape(length + 1, negative, place) + 1] = shape.divisor[negative];
+      }
+  return out;
+}
+constexpr auto brief_shapes = make_brief_shapes();
+
+// Control of the index before it, by the lengths with colon and blank.
+constexpr std::size_t brief_index(std::size_t value, std::size_t index) { return 16 * value + index; }
+constexpr auto make_brief_indices() {
+  std::array<double, brief_index(longest_brief + 2, 0)> out{};
+  for (int value = 0; value <= longest_brief; ++value)
+    for (int length = 0; length <= static_cast<int>(longest_index) && length + value < 16; ++length) {
+      const auto last = index_shapes[length];
+      unsigned char control[8];
+      for (int j = 0; j < 8; ++j)
+        control[j] = static_cast<unsigned char>(last[j + 8] == 0x80 ? 0x80 : j + 7 - value);
+      out[brief_index(value + 1, length + 1)] = as_word(control);
+    }
+  return out;
+}
+constexpr auto brief_indices = make_brief_indices();
+
 // Bits of 64 bytes.
 struct Marks {
   std::uint64_t blanks = 0, colons = 0, newlines = 0;
 };
 
-LOPSIDED_AVX2_INLINE Marks marks(const char* p) {
-  const __m256i blanks = _mm256_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0,
-                                          ' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0);
-  // Where the table has 0, only byte 0 would be found, and that one asks for the blank.
-  Marks out;
-  for (int half = 0; half < 2; ++half) {
-    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32 * half));
-    const auto bits = [&](__m256i same) LOPSIDED_AVX2_LAMBDA {
-      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(same)))
-             << (32 * half);
-    };
-    out.blanks |= bits(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(blanks, x), x));
-    out.colons |= bits(_mm256_cmpeq_epi8(x, _mm256_set1_epi8(':')));
-    out.newlines |= bits(_mm256_cmpeq_epi8(x, _mm256_set1_epi8('\n')));
-  }
-  return out;
+// By the last four bits of a byte. Where the table has 0, only byte 0 would be found, and that one asks
+// for the blank.
+LOPSIDED_AVX2_INLINE __m128i table_of_blanks() {
+  return _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0);
 }
 
-// Writes where the bits are, and a few more; returns the end of those that are.
-LOPSIDED_AVX2_INLINE std::uint32_t* places(std::uint64_t bits, std::uint32_t at, std::uint32_t* out) {
-  std::uint32_t* const end = out + std::popcount(bits);
-  do {
-    for (int k = 0; k < 8; ++k, bits = _blsr_u64(bits))
-      *out++ = at + static_cast<std::uint32_t>(_tzcnt_u64(bits));  // of 0 too, without a question
-  } while (bits != 0);
-  return end;
-}
+// `marks` finds the bits, `places` writes where they are, and a few more; it returns the end of those
+// that are.
+struct Avx2 {
+  LOPSIDED_AVX2 static Marks marks(const char* p) {
+    const __m256i blanks = _mm256_broadcastsi128_si256(table_of_blanks());
+    Marks out;
+    for (int half = 0; half < 2; ++half) {
+      const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32 * half));
+      const auto bits = [&](__m256i same) LOPSIDED_AVX2_LAMBDA {
+        return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(same)))
+               << (32 * half);
+      };
+      out.blanks |= bits(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(blanks, x), x));
+      out.colons |= bits(_mm256_cmpeq_epi8(x, _mm256_set1_epi8(':')));
+      out.newlines |= bits(_mm256_cmpeq_epi8(x, _mm256_set1_epi8('\n')));
+    }
+    return out;
+  }
+  LOPSIDED_AVX2 static std::uint32_t* places(std::uint64_t bits, std::uint32_t at, std::uint32_t* out) {
+    std::uint32_t* const end = out + std::popcount(bits);
+    do {
+      for (int k = 0; k < 6; ++k, bits = _blsr_u64(bits))
+        *out++ = at + static_cast<std::uint32_t>(_tzcnt_u64(bits));  // of 0 too, without a question
+    } while (bits != 0);
+    return end;
+  }
+};
+
+// With masks of ones, because GCC 12 warns of its own intrinsics without.
+struct Avx512 {
+  LOPSIDED_AVX512 static Marks marks(const char* p) {
+    const __m512i x = _mm512_loadu_si512(p);
+    const __m512i blanks = _mm512_maskz_broadcast_i32x4(0xffff, table_of_blanks());
+    return {_mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(blanks, x), x),
+            _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(':')),
+            _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('\n'))};
+  }
+  LOPSIDED_AVX512 static std::uint32_t* places(std::uint64_t bits, std::uint32_t at, std::uint32_t* out) {
+    alignas(64) static constexpr auto numbers = [] {
+      std::array<unsigned char, 64> out{};
+      for (int k = 0; k < 64; ++k) out[k] = static_cast<unsigned char>(k);
+      return out;
+    }();
+    std::uint32_t* const end = out + std::popcount(bits);
+    __m512i found = _mm512_maskz_compress_epi8(bits, _mm512_load_si512(numbers.data()));
+    do {
+      const __m512i some = _mm512_maskz_cvtepu8_epi32(0xffff, _mm512_maskz_extracti32x4_epi32(0xf, found, 0));
+      _mm512_storeu_si512(out, _mm512_add_epi32(some, _mm512_set1_epi32(static_cast<int>(at))));
+      found = _mm512_maskz_alignr_epi64(0xff, found, found, 2);
+      out += 16;
+    } while (out < end);
+    return end;
+  }
+};
 
 // All ones where lane k of eight is below n.
 LOPSIDED_AVX2_INLINE __m256i below(Index n) {
@@ -115,12 +195,87 @@ LOPSIDED_AVX2_INLINE __m256i load(const std::uint32_t* p) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
 
+// The bits of sparse_square, when the squares of all full fours have been added up.
+LOPSIDED_AVX2_INLINE double total(__m256d squares, const double* values, Index n) {
+  double lane[4];
+  _mm256_storeu_pd(lane, squares);
+  for (Index k = n & ~3; k < n; ++k) lane[0] += values[k] * values[k];
+  return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+}
+
 // The pairs of a line.
 struct Words {
   const char* text;
   const std::uint32_t *ends, *colons;
   std::size_t size;
 };
+
+// A line of brief pairs: all of it but the order of its indices. Without `signs` a minus is a fault.
+template <bool signs>
+LOPSIDED_AVX2 bool read_brief(const Words& words, Index base, Index* indices, double* values, double& square) {
+  const char* const text = words.text;
+  const std::uint32_t *const ends = words.ends, *const colons = words.colons;
+  const auto n = static_cast<Index>(words.size);
+  const __m256i zeros = _mm256_set1_epi8('0'), tens = _mm256_set1_epi16(0x010a),
+                hundreds = _mm256_set1_epi32(0x00010064), myriads = _mm256_set1_epi32(0x00012710),
+                nine = _mm256_set1_epi8(9), apart = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7);
+  const __m128i first_index = _mm_set1_epi32(base);
+  __m256i largest = nine;
+  __m256d squares = _mm256_setzero_pd();
+  struct Pair {
+    __m128i bytes;
+    const double *index, *value;  // where they stand in the tables
+  };
+  const auto pair = [&](Index k) LOPSIDED_AVX2_LAMBDA {
+    const std::size_t before = ends[k], colon = colons[k], end = ends[k + 1];
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + end - 16));
+    const std::size_t negative = signs && text[colon + 1] == '-';
+    const auto dots = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'))));
+    const auto place = static_cast<unsigned>(_bit_scan_reverse(static_cast<int>(2 * dots + 1)));
+    return Pair{bytes, &brief_indices[brief_index(end - colon, colon - before)],
+                &brief_shapes[brief_shape(end - colon, negative, place)]};
+  };
+  const auto both = [](__m128i low, __m128i high) LOPSIDED_AVX2_LAMBDA {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+  };
+  const auto load_two = [](const double* low, const double* high) LOPSIDED_AVX2_LAMBDA {
+    return _mm_loadh_pd(_mm_load_sd(low), high);
+  };
+  struct Two {
+    __m256i fours;  // digits together
+    __m128d divisors;
+  };
+  const auto two = [&](Index first, Index second) LOPSIDED_AVX2_LAMBDA {
+    const Pair a = pair(first), b = pair(second);
+    const __m256i control = both(_mm_castpd_si128(load_two(a.index, a.value)),
+                                 _mm_castpd_si128(load_two(b.index, b.value)));
+    const __m256i digits = _mm256_shuffle_epi8(_mm256_sub_epi8(both(a.bytes, b.bytes), zeros), control);
+    largest = _mm256_max_epu8(largest, digits);
+    return Two{_mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds),
+               load_two(a.value + 1, b.value + 1)};
+  };
+  const auto read = [&](Index k, const Two& first, const Two& second) LOPSIDED_AVX2_LAMBDA {
+    const __m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(first.fours, second.fours), myriads);
+    const __m256i parts = _mm256_permutevar8x32_epi32(eights, apart);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(indices + k),
+                     _mm_sub_epi32(_mm256_castsi256_si128(parts), first_index));
+    const __m256d quotients = _mm256_div_pd(_mm256_cvtepi32_pd(_mm256_extracti128_si256(parts, 1)),
+                                            _mm256_set_m128d(second.divisors, first.divisors));
+    _mm256_storeu_pd(values + k, quotients);
+    return _mm256_mul_pd(quotients, quotients);
+  };
+  Index k = 0;
+  for (; k + 4 <= n; k += 4) {
+    const Two first = two(k, k + 1);
+    squares = _mm256_add_pd(squares, read(k, first, two(k + 2, k + 3)));
+  }
+  if (k < n) {  // the last again in place of those that are not there
+    const Two first = two(k, std::min(k + 1, n - 1));
+    read(k, first, two(std::min(k + 2, n - 1), n - 1));
+  }
+  square = total(squares, values, n);
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi8(largest, nine)) == -1;
+}
 
 // With `sift` a value that is not usual is noted as odd, else the row is refused.
 template <bool sift>
@@ -198,7 +353,10 @@ bool UsualRows::possible() {
 }
 
 UsualRows::UsualRows(std::string_view text, const LibsvmOptions& options)
-    : text_(text), options_(options) {}
+    : text_(text),
+      options_(options),
+      wide_(!options.narrow && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2")) {}
 
 bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
   if (p < pause_) return false;
@@ -219,55 +377,75 @@ bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
   }
   const Line last = next_ == 0 ? Line{} : lines_[next_ - 1];
   const Line line = lines_[next_++];
-  const std::uint32_t* const ends = ends_.data() + last.ends;
-  const std::uint32_t* const colons = colons_.data() + last.colons;
+  const std::uint32_t* const ends = ends_.get() + last.ends;
+  const std::uint32_t* const colons = colons_.get() + last.colons;
   const auto n = static_cast<Index>(line.colons - last.colons);
   if (line.ends - last.ends != line.colons - last.colons + 1) return false;
   if (p - text_.data() < 16) return false;  // the numbers are loaded with what is before them
   const Lengths lengths = look_at_lengths(ends, colons, n);
   if (lengths == Lengths::bad || !read_label(p, window_ + ends[0], row.label)) return false;
+  row.size = n;
+  row.end = window_ + line.newline;
   // A row like the one before.
+  const auto brief = [&] {
+    const Words words{window_, ends, colons, static_cast<std::size_t>(n)};
+    signs_ = signs_ || !read_brief<false>(words, options_.base, indices, values, row.square);
+    return !signs_ || read_brief<true>(words, options_.base, indices, values, row.square);
+  };
+  if (!with_odd_ && lengths == Lengths::brief && brief()) {
+    if (!in_order(indices, n)) return false;
+    ++found_;
+    return true;
+  }
   const bool read = !with_odd_ && lengths == Lengths::usual && read_usual(ends, colons, n);
   if (!read && !sift(ends, colons, n)) return false;
   with_odd_ = !numbers_.odd.empty();
-  finish_values(values, n);
+  row.square = finish_values(values, n);
   if (!read_odd(ends, colons, values)) return false;
-  if (!finish_indices(indices, n)) return false;
-  row.size = n;
-  row.end = window_ + line.newline;
+  if (with_odd_) row.square = sparse_square(values, n);
+  finish_indices(indices, n);
+  if (!in_order(indices, n)) return false;
   found_ += 4 * numbers_.odd.size() <= static_cast<std::size_t>(n);
   return true;
 }
 
-LOPSIDED_AVX2 void UsualRows::scan(const char* p) {
+void UsualRows::scan(const char* p) { wide_ ? scan_avx512(p) : scan_avx2(p); }
+__attribute__((flatten)) LOPSIDED_AVX2 void UsualRows::scan_avx2(const char* p) { scan_with<Avx2>(p); }
+__attribute__((flatten)) LOPSIDED_AVX512 void UsualRows::scan_avx512(const char* p) { scan_with<Avx512>(p); }
+
+template <class Machine>
+void UsualRows::scan_with(const char* p) {
   const auto size = std::min<std::size_t>(reach_, text_.data() + text_.size() - p);
-  ends_.resize(reach_ + 64);
-  colons_.resize(reach_ + 64);
+  if (room_ < reach_) {
+    room_ = reach_;
+    ends_ = std::make_unique_for_overwrite<std::uint32_t[]>(room_ + 64);
+    colons_ = std::make_unique_for_overwrite<std::uint32_t[]>(room_ + 64);
+  }
   lines_.clear();
   window_ = p;
   next_ = found_ = 0;
-  std::uint32_t *ends = ends_.data(), *colons = colons_.data();
+  std::uint32_t *ends = ends_.get(), *colons = colons_.get();
   std::uint64_t before = 1;  // the byte before is a blank, as is the end of a line
   for (std::size_t at = 0; at < size; at += 64) {
     Marks found;
     if (size - at >= 64) {
-      found = marks(p + at);
+      found = Machine::marks(p + at);
     } else {
       char rest[64] = {};
       std::memcpy(rest, p + at, size - at);
-      found = marks(rest);
+      found = Machine::marks(rest);
     }
     const std::uint64_t word_ends = found.blanks & ~(found.blanks << 1 | before);
     before = found.blanks >> 63;
     for (std::uint64_t bits = found.newlines; bits != 0; bits &= bits - 1) {
       const std::uint64_t up_to = bits ^ (bits - 1);
       lines_.push_back({static_cast<std::uint32_t>(at) + std::countr_zero(bits),
-                        static_cast<std::uint32_t>(ends - ends_.data()) + std::popcount(word_ends & up_to),
-                        static_cast<std::uint32_t>(colons - colons_.data()) +
+                        static_cast<std::uint32_t>(ends - ends_.get()) + std::popcount(word_ends & up_to),
+                        static_cast<std::uint32_t>(colons - colons_.get()) +
                             std::popcount(found.colons & up_to)});
     }
-    ends = places(word_ends, static_cast<std::uint32_t>(at), ends);
-    colons = places(found.colons, static_cast<std::uint32_t>(at), colons);
+    ends = Machine::places(word_ends, static_cast<std::uint32_t>(at), ends);
+    colons = Machine::places(found.colons, static_cast<std::uint32_t>(at), colons);
   }
 }
 
@@ -290,21 +468,26 @@ bool UsualRows::read_label(const char* p, const char* end, std::int32_t& label) 
 // If none is bad, a colon stands in every word but the first.
 LOPSIDED_AVX2 UsualRows::Lengths UsualRows::look_at_lengths(const std::uint32_t* ends,
                                                             const std::uint32_t* colons, Index n) {
-  const __m256i one = _mm256_set1_epi32(1);
-  __m256i index = _mm256_setzero_si256(), value = index;
-  for (Index k = 0; k < n; k += 8) {
-    const __m256i colon = load(colons + k), valid = below(n - k);
-    const auto length = [&](__m256i from, __m256i to) LOPSIDED_AVX2_LAMBDA {
-      return _mm256_and_si256(_mm256_sub_epi32(_mm256_sub_epi32(to, from), one), valid);
-    };
-    index = _mm256_max_epu32(index, length(load(ends + k), colon));
-    value = _mm256_max_epu32(value, length(colon, load(ends + k + 1)));
-  }
+  __m256i index = _mm256_setzero_si256(), value = index, pair = index;  // one more than their lengths
+  const auto look = [&](Index k, auto length) LOPSIDED_AVX2_LAMBDA {
+    const __m256i before = load(ends + k), colon = load(colons + k), end = load(ends + k + 1);
+    index = _mm256_max_epu32(index, length(before, colon));
+    value = _mm256_max_epu32(value, length(colon, end));
+    pair = _mm256_max_epu32(pair, length(before, end));
+  };
+  const auto length = [](__m256i from, __m256i to)
+                          LOPSIDED_AVX2_LAMBDA { return _mm256_sub_epi32(to, from); };
+  Index k = 0;
+  for (; k + 8 <= n; k += 8) look(k, length);
+  const __m256i left = below(n - k);
+  look(k, [&](__m256i from, __m256i to)
+              LOPSIDED_AVX2_LAMBDA { return _mm256_and_si256(length(from, to), left); });
   const auto within = [](__m256i lengths, int most) LOPSIDED_AVX2_LAMBDA {
-    const __m256i limit = _mm256_set1_epi32(most);
+    const __m256i limit = _mm256_set1_epi32(most + 1);
     return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(lengths, limit), limit)) == -1;
   };
   if (!within(index, longest_index) || !within(value, 1000)) return Lengths::bad;
+  if (within(pair, 16) && within(value, longest_brief)) return Lengths::brief;
   return within(value, longest) ? Lengths::usual : Lengths::some_long;
 }
 
@@ -335,26 +518,28 @@ bool UsualRows::read_odd(const std::uint32_t* ends, const std::uint32_t* colons,
   return true;
 }
 
-LOPSIDED_AVX2 void UsualRows::finish_values(double* values, Index n) const {
+LOPSIDED_AVX2 double UsualRows::finish_values(double* values, Index n) const {
   const __m256i low = _mm256_set1_epi64x(0xffffffff);
   const __m256d two52 = _mm256_set1_pd(0x1p52);
   const auto to_double = [&](__m256i whole) LOPSIDED_AVX2_LAMBDA {
     return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(whole, _mm256_castpd_si256(two52))), two52);
   };
+  __m256d squares = _mm256_setzero_pd();
   for (Index k = 0; k < n; k += 4) {
     const __m256i parts = load(numbers_.values.data() + 2 * k);
     const __m256d front = to_double(_mm256_and_si256(parts, low));
     const __m256d back = to_double(_mm256_srli_epi64(parts, 32));
     const __m256d mantissa = _mm256_add_pd(_mm256_mul_pd(front, _mm256_set1_pd(1e8)), back);
     // Sixteen digits alone are rounded here and divided by 1; any other mantissa is exact.
-    _mm256_storeu_pd(values + k, _mm256_div_pd(mantissa, _mm256_loadu_pd(numbers_.divisors.data() + k)));
+    const __m256d quotient = _mm256_div_pd(mantissa, _mm256_loadu_pd(numbers_.divisors.data() + k));
+    _mm256_storeu_pd(values + k, quotient);
+    if (k + 4 <= n) squares = _mm256_add_pd(squares, _mm256_mul_pd(quotient, quotient));
   }
+  return total(squares, values, n);
 }
 
-LOPSIDED_AVX2 bool UsualRows::finish_indices(Index* indices, Index n) const {
+LOPSIDED_AVX2 void UsualRows::finish_indices(Index* indices, Index n) const {
   const __m256i base = _mm256_set1_epi32(options_.base);
-  const __m256i turn = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
-  __m256i last = _mm256_set1_epi32(-1), rising = last;
   for (Index k = 0; k < n; k += 8) {
     const auto part = [&](Index at) LOPSIDED_AVX2_LAMBDA {
       return _mm256_castsi256_ps(load(numbers_.indices.data() + 2 * at));
@@ -362,14 +547,20 @@ LOPSIDED_AVX2 bool UsualRows::finish_indices(Index* indices, Index n) const {
     const __m256i mixed = _mm256_castps_si256(_mm256_shuffle_ps(part(k), part(k + 4), 0xdd));
     const __m256i now = _mm256_sub_epi32(_mm256_permute4x64_epi64(mixed, 0xd8), base);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(indices + k), now);
-    const __m256i turned = _mm256_permutevar8x32_epi32(now, turn);
-    const __m256i before = _mm256_blend_epi32(turned, last, 1);
-    last = turned;
-    const __m256i rises = _mm256_cmpgt_epi32(now, before);
-    rising = _mm256_and_si256(rising, _mm256_or_si256(rises, _mm256_cmpeq_epi32(
-                                          below(n - k), _mm256_setzero_si256())));
   }
-  return _mm256_movemask_epi8(rising) == -1 && (n == 0 || indices[n - 1] < options_.max_features);
+}
+
+LOPSIDED_AVX2 bool UsualRows::in_order(const Index* indices, Index n) const {
+  if (n == 0) return true;
+  const auto rises = [&](Index at) LOPSIDED_AVX2_LAMBDA {
+    const auto* const p = reinterpret_cast<const std::uint32_t*>(indices) + at;
+    return _mm256_cmpgt_epi32(load(p), load(p - 1));
+  };
+  __m256i all = _mm256_set1_epi32(-1);
+  Index k = 1;
+  for (; k + 8 <= n; k += 8) all = _mm256_and_si256(all, rises(k));
+  if (k < n) all = _mm256_andnot_si256(_mm256_andnot_si256(rises(k), below(n - k)), all);
+  return _mm256_movemask_epi8(all) == -1 && indices[0] >= 0 && indices[n - 1] < options_.max_features;
 }
 
 }  // namespace lopsided
@@ -380,7 +571,7 @@ namespace lopsided {
 
 bool UsualRows::possible() { return false; }
 UsualRows::UsualRows(std::string_view text, const LibsvmOptions& options)
-    : text_(text), options_(options) {}
+    : text_(text), options_(options), wide_(false) {}
 bool UsualRows::read(const char*, Index*, double*, Row&) { return false; }
 
 }  // namespace lopsided

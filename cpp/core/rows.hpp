@@ -35,6 +35,7 @@ class Rows {
     bool single;
     Count stored;          // length of indices and values
     bool trusted = false;  // indices are known to be unique and in range, in any order
+    const double* squares = nullptr;  // sums of squares of the rows, where they are known
   };
 
   Rows(const Dense& dense, Count size, Index columns)
@@ -97,7 +98,7 @@ class Rows {
       const auto n = static_cast<Index>(last - first);
       const Index* indices = static_cast<const Index*>(csr_.indices) + first;
       const double* values = static_cast<const double*>(csr_.values) + first;
-      const double square = sparse_square(values, n);
+      const double square = csr_.squares ? csr_.squares[i] : sparse_square(values, n);
       if (is_plain_square(square) && (csr_.trusted || in_order(indices, n))) [[likely]]
         return {indices, values, n, square};
     }

@@ -1,6 +1,6 @@
 // Any text, parsed by the core and by a parser that is slow and obvious: the same rows, the same
 // labels, values of the same bits, faults in the same lines; in whole and cut into two pieces. And
-// the core's two ways, with AVX2 and byte by byte, say the same to the letter.
+// the core's ways, with AVX-512, with AVX2 and byte by byte, say the same to the letter.
 #include "../core/libsvm.hpp"
 
 #include <bit>
@@ -140,9 +140,11 @@ bool read_by_core(std::string_view text, LibsvmOptions options, Story& story) {
   const std::int64_t first_line = 1 + story.lines_read;
   options.bad_allowed -= story.bad_lines.size();
   const LibsvmBlock block = parse_libsvm({copy.get(), text.size()}, first_line, options);
-  options.bytewise = true;
-  require(same(block, parse_libsvm({copy.get(), text.size()}, first_line, options)),
-          "both ways to parse say the same");
+  for (bool* way : {&options.narrow, &options.bytewise}) {
+    *way = true;
+    require(same(block, parse_libsvm({copy.get(), text.size()}, first_line, options)),
+            "all ways to parse say the same");
+  }
 
   const std::size_t rows = block.labels.size();
   require(block.lines.size() == rows && block.starts.size() == rows + 1 && block.starts[0] == 0,

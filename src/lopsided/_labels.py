@@ -95,7 +95,7 @@ def _distinct(y: NDArray[Any]) -> list[Any]:
 
 def _is_plain(y: NDArray[Any]) -> bool:
     """Say whether the core reads such labels itself."""
-    return y.dtype in (np.int64, np.float64) and y.dtype.isnative and y.flags.c_contiguous
+    return y.dtype in (np.int32, np.int64, np.float64) and y.dtype.isnative and y.flags.c_contiguous
 
 
 def _placed(
@@ -205,8 +205,9 @@ class Labels:
 
     def _fits(self, dtype: np.dtype[Any]) -> bool:
         kinds = (int,) if dtype.kind == "i" else (int, float)
+        limit = 2**31 if dtype == np.int32 else 2**63
         pair = (self.negative, self.positive)
-        return all(isinstance(k, kinds) and abs(k) < 2**63 for k in pair)
+        return all(isinstance(k, kinds) and abs(k) < limit for k in pair)
 
     def decode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
         """Return labels for predictions; a label that is not known yet is never predicted."""

@@ -24,7 +24,7 @@ def _threads() -> int:
     processors = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     )
-    return min(3, processors or 1)
+    return min(4, processors or 1)
 
 
 class LibsvmReader:
@@ -89,9 +89,15 @@ class LibsvmReader:
             yield self._parse(pieces, piece)
 
     def _ahead(self, pieces: _Pieces) -> Generator[_core.LibsvmBlock, None, None]:
-        """Read and parse in threads, each its piece; the blocks come in the order of the text."""
+        """Read and parse in threads, each its piece; the blocks come in the order of the text.
+
+        This thread does so too when the next block is not there yet, if it is sure not to wait for
+        the bytes of a pipe.
+        """
+        helps = self.stream.size is not None
+        others = _threads() - helps
         turn = count()
-        made: dict[int, _core.LibsvmBlock | BaseException | None] = {}
+        made: dict[int, _core.LibsvmBlock | Exception | None] = {}
         lock = threading.Lock()
 
         def work() -> None:
@@ -100,25 +106,31 @@ class LibsvmReader:
                 number = next(turn)
                 try:
                     piece = pieces.take(self._look)
-                except BaseException as error:
+                except Exception as error:
                     made[number] = error
                     pieces.end()
                     return
             try:
                 made[number] = None if piece is None else self._parse(pieces, piece)
-            except BaseException as error:
+            except Exception as error:
                 made[number] = error
 
-        with ThreadPoolExecutor(_threads()) as pool:
+        with ThreadPoolExecutor(others) as pool:
             try:
-                coming = deque(pool.submit(work) for _ in range(2 * _threads()))
+                coming = deque(pool.submit(work) for _ in range(2 * (others + helps)))
                 for number in count():
-                    while number not in made:  # another thread may have been first
-                        coming.popleft().result()
+                    while number not in made:
+                        if helps and coming[-1].cancel():
+                            coming.pop()
+                            work()
+                        else:  # another thread may have been first
+                            coming.popleft().result()
+                    while coming and coming[0].done():
+                        coming.popleft()
                     parsed = made.pop(number)
                     if parsed is None:
                         return
-                    if isinstance(parsed, BaseException):
+                    if isinstance(parsed, Exception):
                         raise parsed
                     coming.append(pool.submit(work))
                     yield parsed
