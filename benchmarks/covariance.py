@@ -34,6 +34,7 @@ def _group(
 ) -> Group:
     """Time learning from the rows, dense or sparse, against arithmetic on dense ones."""
     model = lopsided.ACOG(covariance="full", scaling="none", class_weight=None, learning_rate=RATE)
+    half = lopsided.ACOG(**model.get_params() | {"covariance_dtype": "float32"})
     steps = lopsided.progressive(model, rows, y).updates
     n, features = X.shape
     if steps != n:
@@ -42,13 +43,14 @@ def _group(
     few = max(20, n // 10)
     contenders = [
         Contender("ACOG-II full", lambda: model.fit(rows, y), n, goal=goal),
+        Contender("ACOG-II full, float32", lambda: half.fit(rows, y), n),
         Contender("NumPy np.outer", lambda: _numpy(X[:few], signs, _outer()), few, ours=False),
         Contender(
             "NumPy in place", lambda: _numpy(X[:few], signs, _in_place(features)), few, ours=False
         ),
     ]
     if peers.present("scipy"):
-        contenders.insert(1, Contender(BLAS, lambda: _blas(X), n, ours=False))
+        contenders.insert(2, Contender(BLAS, lambda: _blas(X), n, ours=False))
     return Group(title, "µs/update", contenders, BLAS, note=f"{steps:,} updates a run")
 
 

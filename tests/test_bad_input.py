@@ -412,7 +412,7 @@ BAD_PARAMETERS = [
     *((cls, name, WORDS) for cls, name in (
         (COG, "scaling"), (COG, "loss"), (COG, "schedule"), (COG, "weight_mode"), (ACOG, "sigma"),
         (ACOG, "covariance"), (ACOG, "diag_rule"), (PassiveAggressive, "variant"),
-        (CPA, "variant"), (PAUM, "weight_mode"))),
+        (CPA, "variant"), (PAUM, "weight_mode"), (AROW, "covariance_dtype"))),
     (COG, "class_weight", ["balance", "", 5, True, [1, 2], {}, {0: 1}, {0: 1, 1: 2, 2: 3},
         *({0: 1, 1: w} for w in (0, -1, NAN, INF, "2", None, [1], np.ones(2), 1j, 10**400)),
         {0: 0, 1: 1}, {0: -1, 1: -2}, {0: 1e-308, 1: 1e308}]),

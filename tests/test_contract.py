@@ -20,7 +20,11 @@ from lopsided.catalog import CATALOG
 from lopsided.persist import to_bytes
 from streams import DENSE, SPARSE, chunks, csr, events, growing, parameters, stream
 
-each = pytest.mark.parametrize("name", [entry.name for entry in CATALOG])
+# A full covariance in float32 is a learner of its own here. Where sums run in another order it
+# differs by its roundings.
+FLOAT32 = [f"{name} float32" for name in ("AROW", "ACOG-I", "ACOG-II", "SSOL-full", "OA3")]
+NAMES = [entry.name for entry in CATALOG] + FLOAT32
+each = pytest.mark.parametrize("name", NAMES)
 SCALINGS = ["none", "unit", "standard", "standard+unit"]
 by_scaling = pytest.mark.parametrize("scaling", SCALINGS)
 # Weights cannot change the steps of these, and nothing can be changed in those.
@@ -38,7 +42,13 @@ WIDER = np.hstack([X, X[:, :2]])
 
 
 def make(name, scaling="unit", **params):
-    return lopsided.make(name, scaling=scaling, **params)
+    name, _, dtype = name.partition(" ")
+    kept_in = {"covariance_dtype": dtype} if dtype else {}
+    return lopsided.make(name, scaling=scaling, **kept_in, **params)
+
+
+def rounding(name, usual):
+    return 1e-5 if name in FLOAT32 else usual
 
 
 def learned(name, scaling="unit", **params):
@@ -63,9 +73,9 @@ def asks(name):
 each_intercept = pytest.mark.parametrize(
     ("name", "intercept"),
     [
-        (entry.name, params)
-        for entry in CATALOG
-        for params in ([{"intercept": b} for b in (False, True)] if is_linear(entry.name) else [{}])
+        (name, params)
+        for name in NAMES
+        for params in ([{"intercept": b} for b in (False, True)] if is_linear(name) else [{}])
     ],
 )
 
@@ -98,9 +108,9 @@ def test_dense_equals_sparse(name, scaling, intercept):
     by_array, by_matrix = (make(name, scaling, **intercept) for _ in range(2))
     ours = lopsided.progressive(by_array, X, Y).scores
     theirs = lopsided.progressive(by_matrix, csr(X), Y).scores
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=rounding(name, 1e-9))
     for a, b in zip(numbers(by_array), numbers(by_matrix), strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(a, b, rtol=0, atol=rounding(name, 1e-9))
 
 
 @each
@@ -139,7 +149,7 @@ def test_progressive_score_is_score_one_before_learn_one(name, scaling, intercep
     assert to_bytes(model) == to_bytes(whole)
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in CATALOG if not asks(entry.name)])
+@pytest.mark.parametrize("name", [name for name in NAMES if not asks(name)])
 @pytest.mark.parametrize("scaling", ["none", "standard+unit"])
 @pytest.mark.parametrize("form", ["array", "list", "dict", "hashed"])
 def test_step_one_is_score_one_and_learn_one(name, scaling, form):
@@ -157,7 +167,7 @@ def test_step_one_is_score_one_and_learn_one(name, scaling, form):
     assert to_bytes(one) == to_bytes(two)
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in CATALOG if not asks(entry.name)])
+@pytest.mark.parametrize("name", [name for name in NAMES if not asks(name)])
 def test_step_one_scores_are_those_of_progressive(name):
     whole, model = make(name), make(name)
     want = lopsided.progressive(whole, X, Y, resume=True).scores
@@ -165,7 +175,7 @@ def test_step_one_scores_are_those_of_progressive(name):
     assert to_bytes(model) == to_bytes(whole)
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in CATALOG if asks(entry.name)])
+@pytest.mark.parametrize("name", [name for name in NAMES if asks(name)])
 def test_a_learner_that_asks_has_no_step_one(name):
     with pytest.raises(TypeError, match="ask and tell"):
         make(name).step_one(X[0], 1)
@@ -266,7 +276,7 @@ def test_hashed_events(name, tmp_path):
     if is_linear(name):
         assert 0 < np.count_nonzero(model.coef_) <= 7
     for a, b in zip(numbers(model), numbers(backwards), strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(a, b, rtol=0, atol=rounding(name, 1e-12))
     model.save(tmp_path / "hashed")
     again = lopsided.load(tmp_path / "hashed")
     for x, y in zip(events(X), Y, strict=True):
@@ -290,7 +300,7 @@ def test_string_is_the_feature_name_equals_value(name, hash_bits):
         assert words.feature_names_in_.tolist() == names
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in CATALOG if is_linear(entry.name)])
+@pytest.mark.parametrize("name", [name for name in NAMES if is_linear(name)])
 @pytest.mark.parametrize("scaling", ["none", "unit"])
 def test_zero_row_moves_nothing(name, scaling):
     model = learned(name, scaling, intercept=False, **where_known(name, STILL))
@@ -455,6 +465,9 @@ def test_structure_cannot_change_in_mid_stream(name):
         changes["buffer_size"] = 77
     if "covariance" in known:
         changes["covariance"] = "diagonal" if known["covariance"] == "full" else "full"
+        if known["covariance"] == "full":
+            kept_in = {"float32", "float64"} - {known["covariance_dtype"]}
+            changes["covariance_dtype"] = kept_in.pop()
     for parameter, value in changes.items():
         model.set_params(**{parameter: value})
         with pytest.raises(ValueError, match=parameter):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lopsided.catalog import _MEMORY, CATALOG
+from lopsided.catalog import _MEMORY, CATALOG, make, memory
 
 SLACK = 2.5e6  # a huge page, and what the allocator keeps
 
@@ -60,6 +60,9 @@ for entry in CATALOG:
     X = narrow if "d d" in entry.memory else wide
     given = {"gamma": 1.0} if "gamma" in entry.make().get_params() else {}  # else 50 rows are kept
     out[entry.name] = in_a_child(entry.make(scaling="unit", **given), X)
+for name in ("AROW", "SSOL-full", "OA3"):
+    model = lopsided.make(name, scaling="unit", covariance_dtype="float32")
+    out[f"{name} float32"] = in_a_child(model, narrow)
 for scaling in ("unit", "standard"):
     for form, X in (("dense", rng.normal(size=(2, d))), ("sparse", wide)):
         out[f"{form} {scaling}"] = in_a_child(lopsided.COG(scaling=scaling), X)
@@ -94,6 +97,13 @@ def test_a_model_holds_what_the_catalog_says(entry, measured):
     assert 0.52 * most <= held <= 1.02 * most + SLACK
 
 
+@pytest.mark.parametrize("name", ["AROW", "SSOL-full", "OA3"])
+def test_a_covariance_of_float32_holds_what_the_catalog_says(name, measured):
+    formula = memory(make(name, covariance_dtype="float32"))
+    most = value(formula, d=1500)
+    assert 0.52 * most <= measured[f"{name} float32"][0] <= 1.02 * most + SLACK
+
+
 def test_the_memory_of_a_sketch_grows_with_its_size(measured):
     for m in (3, 12):
         assert measured[f"sketch {m}"][0] == pytest.approx(8 * (m + 1) * 800_000, rel=0.1)
@@ -109,4 +119,5 @@ def test_scaling_takes_what_the_page_says(measured):
 
 
 def test_every_formula_is_used():
-    assert {entry.memory for entry in CATALOG} == set(_MEMORY)
+    float32 = memory(make("AROW", covariance_dtype="float32"))
+    assert {entry.memory for entry in CATALOG} | {float32} == set(_MEMORY)

@@ -46,11 +46,8 @@ struct StateToDict final : StateVisitor {
   void operator()(const char* name, Vector& v) override {
     state[name] = to_numpy<double>({v.data(), v.data() + v.size()}, {v.size()});
   }
-  void operator()(const char* name, Symmetric& m) override {
-    std::vector<double> square(m.size() * m.size());
-    m.read(square.data());
-    state[name] = to_numpy<double>(std::move(square), {m.size(), m.size()});
-  }
+  void operator()(const char* name, Symmetric& m) override { square(name, m); }
+  void operator()(const char* name, SymmetricOf<float>& m) override { square(name, m); }
   // Only the features that have a number: those at NAME, their numbers in NAME.values.
   void operator()(const char* name, Table& t) override {
     std::vector<std::uint32_t> at;
@@ -70,6 +67,14 @@ struct StateToDict final : StateVisitor {
   }
   void operator()(const char* name, double& value) override { state[name] = value; }
   void operator()(const char* name, Count& value) override { state[name] = value; }
+
+ private:
+  template <class Value>
+  void square(const char* name, SymmetricOf<Value>& m) {
+    std::vector<Value> values(m.size() * m.size());
+    m.read(values.data());
+    state[name] = to_numpy<Value>(std::move(values), {m.size(), m.size()});
+  }
 };
 
 struct StateFromDict final : StateVisitor {
@@ -81,7 +86,8 @@ struct StateFromDict final : StateVisitor {
     const auto given = array(name, {v.size()});
     v.assign(given.data(), v.size());
   }
-  void operator()(const char* name, Symmetric& m) override {
+  void operator()(const char* name, Symmetric& m) override { m.write(array(name, {m.size(), m.size()}).data()); }
+  void operator()(const char* name, SymmetricOf<float>& m) override {
     m.write(array(name, {m.size(), m.size()}).data());
   }
   void operator()(const char* name, Table& t) override {

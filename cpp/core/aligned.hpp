@@ -36,6 +36,8 @@ struct LineAllocator {
   }
 };
 
-using Aligned = std::vector<double, LineAllocator<double>>;
+template <class Value>
+using AlignedOf = std::vector<Value, LineAllocator<Value>>;
+using Aligned = AlignedOf<double>;
 
 }  // namespace lopsided

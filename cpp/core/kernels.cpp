@@ -1,5 +1,7 @@
 #include "kernels.hpp"
 
+#include <cstring>
+
 #include "clones.hpp"
 #include "row.hpp"
 #include "standard.hpp"
@@ -22,22 +24,41 @@ namespace avx2 {
 namespace avx2 = plain;
 #endif
 
-void subtract_multiply(double* tiles, std::size_t rows, const double* x, const double* s, double* out,
-                       std::vector<Index>& fours) {
-  fours.resize(rows);
+// Whether one of 32 bytes of numbers is not 0, by their bits without the signs.
+template <class Value>
+bool any(const Value* v) {
+  constexpr std::uint64_t size = sizeof(Value) == 8 ? ~(1ull << 63) : 0x7fffffff7fffffff;
+  std::uint64_t bits[4];
+  std::memcpy(bits, v, sizeof bits);
+  return (((bits[0] | bits[1]) | (bits[2] | bits[3])) & size) != 0;
+}
+
+template <bool far, class Value>
+void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
+                       const Index* places, std::size_t count) {
+  if (4 * count > 3 * rows)
+    LOPSIDED_HAS_AVX2 ? avx2::subtract_multiply<far>(tiles, rows, x, s, out)
+                      : plain::subtract_multiply<far>(tiles, rows, x, s, out);
+  else
+    LOPSIDED_HAS_AVX2 ? avx2::subtract_multiply<far>(tiles, rows, x, s, out, places, count)
+                      : plain::subtract_multiply<far>(tiles, rows, x, s, out, places, count);
+}
+
+template <class Value>
+void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
+                       std::vector<Index>& places) {
+  constexpr std::size_t side = plain::side<Value>, nearby = std::size_t{1} << 19;
+  places.resize(rows);
   std::size_t count = 0;
   for (std::size_t i = 0; i < rows; ++i) {
-    const double* xi = x + 4 * i;
-    fours[count] = static_cast<Index>(i);
-    count += ((xi[0] != 0) | (xi[1] != 0)) | ((xi[2] != 0) | (xi[3] != 0));
+    places[count] = static_cast<Index>(i);
+    count += any(x + side * i);
   }
-  if (4 * count > 3 * rows)
-    LOPSIDED_HAS_AVX2 ? avx2::subtract_multiply(tiles, rows, x, s, out)
-                      : plain::subtract_multiply(tiles, rows, x, s, out);
-  else
-    LOPSIDED_HAS_AVX2 ? avx2::subtract_multiply(tiles, rows, x, s, out, fours.data(), count)
-                      : plain::subtract_multiply(tiles, rows, x, s, out, fours.data(), count);
+  rows * rows * side * 16 > nearby ? subtract_multiply<true>(tiles, rows, x, s, out, places.data(), count)
+                                   : subtract_multiply<false>(tiles, rows, x, s, out, places.data(), count);
 }
+template void subtract_multiply(double*, std::size_t, const double*, const double*, double*, std::vector<Index>&);
+template void subtract_multiply(float*, std::size_t, const float*, const float*, float*, std::vector<Index>&);
 
 LOPSIDED_CLONES double squares(const double* x, Index n) {
   return lanes::sum(n, [=](Index k) { return x[k] * x[k]; });

@@ -18,8 +18,9 @@ void centre(const double* x, Index n, double share, double* mean, double* spread
 // The same about 0 instead of the mean: absent features stay 0, a sparse row stays sparse.
 void divide(const double* x, Index n, double share, double* spread, bool keep, double* z);
 
-// Tiles of a symmetric matrix, `rows` rows of them: matrix -= s s', then out = matrix * x.
-void subtract_multiply(double* tiles, std::size_t rows, const double* x, const double* s, double* out,
-                       std::vector<Index>& fours);
+// Tiles of a symmetric matrix of double or float, `rows` rows of them: matrix -= s s', then out = matrix * x.
+template <class Value>
+void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
+                       std::vector<Index>& places);
 
 }  // namespace lopsided::kernels

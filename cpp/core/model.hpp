@@ -25,6 +25,7 @@ struct StateVisitor {
   virtual bool restores() const { return false; }  // it writes
   virtual void operator()(const char* name, Vector& values) = 0;
   virtual void operator()(const char* name, Symmetric& values) = 0;
+  virtual void operator()(const char* name, SymmetricOf<float>& values) = 0;
   virtual void operator()(const char* name, Table& values) = 0;
   virtual void operator()(const char* name, std::vector<double>& few) = 0;  // of no feature
   virtual void operator()(const char* name, Series& many) = 0;

@@ -64,10 +64,13 @@ struct Flatten final : StateVisitor {
   void operator()(const char*, Vector& v) override {
     all.insert(all.end(), v.data(), v.data() + v.size());
   }
-  void operator()(const char*, Symmetric& m) override {
-    std::vector<double> square(m.size() * m.size());
-    m.read(square.data());
-    all.insert(all.end(), square.begin(), square.end());
+  void operator()(const char*, Symmetric& m) override { square(m); }
+  void operator()(const char*, SymmetricOf<float>& m) override { square(m); }
+  template <class Value>
+  void square(SymmetricOf<Value>& m) {
+    std::vector<Value> values(m.size() * m.size());
+    m.read(values.data());
+    all.insert(all.end(), values.begin(), values.end());
   }
   void operator()(const char*, Table& t) override {
     t.for_each([&](std::size_t j, const double* row) {

@@ -43,6 +43,7 @@ _MEMORY = {
     "8 (m + 1) d": ("acog-dense-sketch",),
     "8 (m + 4) d": ("acog-sketch",),
     "4 d d + 40 d": ("arow-full", "acog-full", "ssol-full"),
+    "2 d d + 48 d": ("arow-full-float32", "acog-full-float32", "ssol-full-float32"),
     "8 d d + 60 d": ("opauc",),
     "R r + 20 d": ("oam",),
     "R r + 16 d": ("kernel-perceptron", "norma", "rbp", "forgetron"),
@@ -98,13 +99,8 @@ class Entry:
 
     @property
     def memory(self) -> str:
-        """How many bytes a model holds at most; scaling and events that wait come on top.
-
-        d: features, m: sketch_size, R: rows kept, r: the bytes of one of them, P: the next power of
-        two from the rows kept of a class.
-        """
-        kind = self.make()._kind()
-        return next(formula for formula, kinds in _MEMORY.items() if kind in kinds)
+        """How many bytes a model holds at most, as `memory` says it."""
+        return memory(self.make())
 
     def make(self, **params: Any) -> OnlineClassifier:
         """Return the estimator, with parameters over the preset."""
@@ -466,6 +462,21 @@ CATALOG: tuple[Entry, ...] = (
 )
 
 _BY_NAME = {name.casefold(): entry for entry in CATALOG for name in (entry.name, *entry.aliases)}
+
+
+def memory(model: OnlineClassifier) -> str:
+    """Return how many bytes a model holds at most; scaling and events that wait come on top.
+
+    d: features, m: sketch_size, R: rows kept, r: the bytes of one of them, P: the next power of two
+    from the rows kept of a class.
+
+    Examples
+    --------
+    >>> memory(make("AROW")), memory(make("AROW", covariance_dtype="float32"))
+    ('4 d d + 40 d', '2 d d + 48 d')
+    """
+    kind = model._kind()
+    return next(formula for formula, kinds in _MEMORY.items() if kind in kinds)
 
 
 def learners() -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._covariance import check_covariance_dtype, covariance_kind
 from ._parameters import choice, integer, number, positive, same, switch
 from ._sketch import check_directions, sketched_directions
 from .base import LinearClassifier
@@ -248,23 +249,29 @@ class COG(CostSensitiveClassifier):
 class _SecondOrder(CostSensitiveClassifier):
     _has_variance = True
     covariance: str = choice("diagonal", "diagonal", "full")
+    covariance_dtype: str = choice("float64", "float64", "float32")
     regularization: float = positive(1.0)
     weight_state: bool = switch(False)
+
+    _fixed = (*CostSensitiveClassifier._fixed, "covariance_dtype")
 
     @property
     def covariance_(self) -> NDArray[np.float64]:
         """Sigma, as a matrix or as its diagonal; an intercept's own entries come first."""
         state = self._attribute("covariance_").state()
-        return np.asarray(
-            state["covariance" if self._made_with["kind"].endswith("full") else "variance"]
-        )
+        full = "full" in self._made_with["kind"]
+        return np.asarray(state["covariance" if full else "variance"], dtype=np.float64)
+
+    def _check(self) -> None:
+        super()._check()
+        check_covariance_dtype(self.covariance, self.covariance_dtype)
 
     def _kind(self) -> str:
-        return f"{self._core_name}-{self.covariance}"
+        return covariance_kind(self._core_name, self.covariance, self.covariance_dtype)
 
     def _own_options(self) -> dict[str, Any]:
         own = super()._own_options()
-        del own["covariance"]
+        del own["covariance"], own["covariance_dtype"]
         return own
 
 
@@ -278,6 +285,9 @@ class AROW(_SecondOrder):
     ----------
     covariance : {"diagonal", "full"}
         How much of Sigma is kept.
+    covariance_dtype : {"float64", "float32"}
+        With all of it: the numbers it is kept in. "float32" takes half the memory and less time;
+        r below a thousandth of a row's squared length counts as that.
     regularization : float
         r: larger means Sigma shrinks more slowly.
     weight_state : bool
@@ -315,6 +325,9 @@ class ACOG(_SecondOrder):
         directions. A row costs O(features ** 2) with all of it; with a sketch O(sketch_size) for
         each value that is not 0 ("sketch") or for every feature there is ("dense-sketch", the same
         numbers by another road).
+    covariance_dtype : {"float64", "float32"}
+        With all of it: the numbers it is kept in. "float32" takes half the memory and less time;
+        gamma below a thousandth of a row's squared length counts as that.
     diag_rule : {"coordinate", "shared"}
         With a diagonal: shrink each variance by its own share, or as the full step would.
     sigma : {"new", "old"}

@@ -26,6 +26,7 @@ from .budget import Budget
 
 FORMAT = 1
 _DTYPES: dict[str, np.dtype[Any]] = {
+    "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
     "U8": np.dtype("u1"),
     "U32": np.dtype("<u4"),
@@ -240,7 +241,7 @@ def _check_sizes(features: Any, arrays: dict[str, NDArray[Any]], names: list[str
     backed = not of_features and len(arrays) > 0  # rows that are kept: the core checks them
     for name, array in of_features.items():
         table = array.dtype == np.uint32 and array.ndim == 1  # features that have numbers
-        if not (table or array.dtype == np.float64) or len(array) > features + 1:
+        if not (table or array.dtype.kind == "f") or len(array) > features + 1:
             raise ValueError(f"{name} is of {array.dtype} and shape {array.shape}")
         backed = backed or table or len(array) >= features
     if features and not backed:

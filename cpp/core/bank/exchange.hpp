@@ -71,6 +71,7 @@ struct StateList final : StateVisitor {
   void operator()(const char*, double& value) override { items.push_back({.number = &value}); }
   void operator()(const char*, Count& value) override { items.push_back({.count = &value}); }
   void operator()(const char*, Symmetric&) override { items.push_back({}); }
+  void operator()(const char*, SymmetricOf<float>&) override { items.push_back({}); }
   void operator()(const char*, std::vector<double>&) override { items.push_back({}); }
   void operator()(const char*, Series&) override { items.push_back({}); }
   template <Several Real>

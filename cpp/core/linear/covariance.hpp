@@ -13,38 +13,62 @@ namespace lopsided {
 
 enum class Sigma { before, after };
 
-class FullCovariance {
+// In float the matrix takes half the room. What is left along a row must then stay well above the roundings of
+// what it is a difference of, or Sigma would not stay positive: r is at least |x|^2 / 2^10, and a variance
+// below 2^-14 of the sum of x_j^2 Sigma_jj shrinks no further.
+template <class Value>
+class FullCovarianceOf {
+  static constexpr bool exact = std::is_same_v<Value, double>;
+
  public:
   struct Along {
-    double value;
+    double value, square = 0, parts = 0;  // x' Sigma x, |x|^2, the sum of x_j^2 Sigma_jj
     double variance() const { return value; }
+    double within(double r) const { return exact ? r : std::max(r, square * 0x1p-10); }
+    bool shrinks() const { return exact || value > parts * 0x1p-14; }
   };
 
   Along along(const RowLike auto& x) {
-    x_.assign(sigma_.padded(), 0.0);
-    product_.resize(sigma_.padded());
-    pending_.resize(sigma_.padded());
-    x.add_to(x_.data(), 1);
-    sigma_.multiply(x_.data(), pending_.data(), product_.data());
-    std::fill(pending_.begin(), pending_.end(), 0.0);  // it is taken off; learn may not follow
+    const std::size_t size = sigma_.padded();
+    x_.assign(size, 0);
+    product_.resize(size);
+    pending_.resize(size);
+    if constexpr (exact) {
+      x.add_to(x_.data(), 1);
+      sigma_.multiply(x_.data(), pending_.data(), product_.data());
+    } else {  // of unit length: no number is too large or too small for a float
+      const double length = std::sqrt(x.squared_norm()), share = length > 0 ? 1 / length : 0;
+      x.for_each([=, to = x_.data()](Index j, double v) { to[j] = static_cast<Value>(share * v); });
+      narrow_.resize(size);
+      sigma_.multiply(x_.data(), pending_.data(), narrow_.data());
+      for (std::size_t j = 0; j < size; ++j) product_[j] = length * narrow_[j];
+    }
+    std::fill(pending_.begin(), pending_.end(), Value{0});  // it is taken off; learn may not follow
     return latest(x);
   }
   // The same again, for the x that was last looked along.
-  Along latest(const RowLike auto& x) const { return {x.dot(product_.data())}; }
+  Along latest(const RowLike auto& x) const {
+    const double value = x.dot(product_.data());
+    if constexpr (exact) return {value};
+    const double parts = x.sum([s = diagonal_.data()](Index j, double v) { return s[j] * (v * v); });
+    return {std::max(value, 0.0), x.squared_norm(), parts};
+  }
   const double* product() const { return product_.data(); }  // Sigma x
 
   // Sigma loses u u' / (r + v), u = Sigma x. It is taken off in the next pass over Sigma.
-  void learn(const RowLike auto&, Along along, double r, Sigma which, double step, Vector& mean) {
-    const double left = r + along.variance();
+  void learn(const RowLike auto&, Along along, double wanted, Sigma which, double step, Vector& mean) {
+    const double r = along.within(wanted), left = r + along.variance();
     const double move = which == Sigma::after ? step / (1 + along.variance() / r) : step;
-    const double root = std::sqrt(1 / left);
+    const double root = along.shrinks() ? std::sqrt(1 / left) : 0;
     const double* __restrict u = product_.data();
     double* __restrict m = mean.data();
-    double* __restrict p = pending_.data();
+    Value* __restrict p = pending_.data();
     for (std::size_t j = 0; j < mean.size(); ++j) {
       m[j] += move * u[j];
-      p[j] = root * u[j];
+      p[j] = static_cast<Value>(root * u[j]);
     }
+    if constexpr (!exact)
+      for (std::size_t j = 0; j < mean.size(); ++j) diagonal_[j] -= p[j] * p[j];
   }
 
   void options(auto&&) {}
@@ -52,16 +76,25 @@ class FullCovariance {
     if (!pending_.empty()) {
       pending_.resize(sigma_.padded());  // Sigma may have grown since
       sigma_.subtract(pending_.data());
-      std::fill(pending_.begin(), pending_.end(), 0.0);
+      std::fill(pending_.begin(), pending_.end(), Value{0});
     }
     visit("covariance", sigma_);
+    if constexpr (!exact) {
+      diagonal_.resize(sigma_.size());
+      for (std::size_t j = 0; j < sigma_.size(); ++j) diagonal_[j] = sigma_.at(j, j);
+    }
   }
 
  private:
-  Symmetric sigma_;
-  Aligned pending_;  // Sigma still has to lose pending pending'
-  Aligned x_, product_;
+  SymmetricOf<Value> sigma_;
+  AlignedOf<Value> pending_;  // Sigma still has to lose pending pending'
+  AlignedOf<Value> diagonal_;  // of Sigma without what is pending
+  AlignedOf<Value> x_, narrow_;
+  Aligned product_;
 };
+
+using FullCovariance = FullCovarianceOf<double>;
+using NarrowCovariance = FullCovarianceOf<float>;
 
 class DiagonalCovariance {
  public:

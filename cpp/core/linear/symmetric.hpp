@@ -1,5 +1,5 @@
-// A growing symmetric matrix that starts as a multiple of the identity: its lower triangle in 4 x 4 tiles, row of
-// tiles after row of tiles, so that new features are appended and nothing moves.
+// A growing symmetric matrix that starts as a multiple of the identity: its lower triangle in tiles (of
+// 4 x 4 double or 8 x 8 float), row of tiles after row of tiles, so that new features are appended and nothing moves.
 #pragma once
 
 #include "../aligned.hpp"
@@ -7,15 +7,16 @@
 
 namespace lopsided {
 
-class Symmetric {
+template <class Value>
+class SymmetricOf {
  public:
   static constexpr std::size_t max_size = 40000;  // 6.4 GB
 
-  explicit Symmetric(double diagonal = 1) : diagonal_(diagonal) {}
+  explicit SymmetricOf(double diagonal = 1) : diagonal_(diagonal) {}
 
   std::size_t size() const { return size_; }
   std::size_t padded() const { return rows_ * side; }
-  std::size_t bytes() const { return tiles_.size() * sizeof(double); }
+  std::size_t bytes() const { return tiles_.size() * sizeof(Value); }
 
   void reserve(std::size_t size) {
     if (size > max_size)
@@ -27,46 +28,46 @@ class Symmetric {
     if (size <= size_) return;
     size_ = size;
     for (; rows_ * side < size; ++rows_) {
-      tiles_.resize(tiles_.size() + (rows_ + 1) * area, 0.0);
-      double* corner = tiles_.data() + tiles_.size() - area;
-      for (std::size_t k = 0; k < side; ++k) corner[k * side + k] = diagonal_;
+      tiles_.resize(tiles_.size() + (rows_ + 1) * area);
+      Value* corner = tiles_.data() + tiles_.size() - area;
+      for (std::size_t k = 0; k < side; ++k) corner[k * side + k] = static_cast<Value>(diagonal_);
     }
   }
 
   // this -= s s', then out = this * x, in one pass. All three have padded() entries, zero beyond
   // size(). The product s_i s_j is the same bits both ways: the matrix stays symmetric.
-  void multiply(const double* x, const double* s, double* out) {
-    kernels::subtract_multiply(tiles_.data(), rows_, x, s, out, fours_);
+  void multiply(const Value* x, const Value* s, Value* out) {
+    kernels::subtract_multiply(tiles_.data(), rows_, x, s, out, places_);
   }
 
-  void subtract(const double* s) { add<-1>(s); }
-  void add(const double* s) { add<1>(s); }
+  void subtract(const Value* s) { add<-1>(s); }
+  void add(const Value* s) { add<1>(s); }
 
   // Element (i, j), i >= j.
-  double& at(std::size_t i, std::size_t j) {
+  Value& at(std::size_t i, std::size_t j) {
     const std::size_t row = i / side, column = j / side;
     return tiles_[(row * (row + 1) / 2 + column) * area + (i % side) * side + j % side];
   }
 
-  void read(double* square) {
+  void read(Value* square) {
     for (std::size_t i = 0; i < size_; ++i)
       for (std::size_t j = 0; j <= i; ++j) square[i * size_ + j] = square[j * size_ + i] = at(i, j);
   }
-  void write(const double* square) {
+  void write(const auto* square) {
     for (std::size_t i = 0; i < size_; ++i)
       for (std::size_t j = 0; j <= i; ++j) {
-        at(i, j) = square[i * size_ + j];
+        at(i, j) = static_cast<Value>(square[i * size_ + j]);
         if (i / side == j / side) at(j, i) = at(i, j);
       }
   }
 
  private:
-  static constexpr std::size_t side = 4, area = side * side;
+  static constexpr std::size_t side = 32 / sizeof(Value), area = side * side;
 
   // this += sign s s'.
   template <int sign>
-  void add(const double* s) {
-    double* tile = tiles_.data();
+  void add(const Value* s) {
+    Value* tile = tiles_.data();
     for (std::size_t i = 0; i < rows_; ++i)
       for (std::size_t j = 0; j <= i; ++j, tile += area)
         for (std::size_t r = 0; r < side; ++r)
@@ -76,8 +77,10 @@ class Symmetric {
 
   double diagonal_;
   std::size_t size_ = 0, rows_ = 0;
-  Aligned tiles_;
-  std::vector<Index> fours_;
+  AlignedOf<Value> tiles_;
+  std::vector<Index> places_;
 };
+
+using Symmetric = SymmetricOf<double>;
 
 }  // namespace lopsided

@@ -68,18 +68,19 @@ struct SsolDiagonal {
 
 // The same with all of A^-1. It keeps u = A^-1 theta instead of theta: taking x in and stepping by s
 // moves u by (s - x.u / r) times the new A^-1 x.
+template <class Covariance>
 struct SsolFull {
   double learning_rate = 1, regularization = 1, clip = 0;
   DualShrink<> shrink{0, DualShrink<>::Schedule::inverse};
   TargetSparsity target;
   bool transductive = false;
-  FullCovariance covariance;
+  Covariance covariance;
   Vector u;
   Count seen = 0;
 
   double score(const RowLike auto& x) const {
     if (transductive) {
-      FullCovariance copy = covariance;
+      Covariance copy = covariance;
       return taken_in(x, copy);
     }
     const double l = lambda();
@@ -91,8 +92,9 @@ struct SsolFull {
   // The row must be the one that was met last.
   bool learn(const RowLike auto& x, const Target& t, double score) {
     const double slope = hinge_slope(score, t), step = learning_rate * slope * t.y;
-    const FullCovariance::Along along = covariance.latest(x);
-    covariance.learn(x, along, regularization, Sigma::after, step - dot(u, x) / regularization, u);
+    const auto along = covariance.latest(x);
+    const double r = along.within(regularization);
+    covariance.learn(x, along, r, Sigma::after, step - dot(u, x) / r, u);
     ++seen;
     if (target.on()) {
       target.meet(x);
@@ -142,8 +144,9 @@ struct SsolFull {
   }
 
   // The score with x taken into the covariance, which is only looked at.
-  double taken_in(const RowLike auto& x, FullCovariance& sigma) const {
-    const double left = regularization + sigma.along(x).variance();
+  double taken_in(const RowLike auto& x, Covariance& sigma) const {
+    const auto along = sigma.along(x);
+    const double left = along.within(regularization) + along.variance();
     const double move = dot(u, x) / left, l = lambda();
     const double* k = sigma.product();
     return x.sum([=, this](Index j, double v) {
