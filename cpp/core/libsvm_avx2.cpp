@@ -278,7 +278,8 @@ bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
   const auto n = static_cast<Index>(line.colons - last.colons);
   if (line.ends - last.ends != line.colons - last.colons + 1) return false;
   if (p - text_.data() < 16) return false;  // the numbers are loaded with what is before them
-  const Lengths lengths = look_at_lengths(ends, colons, n);
+  // Ten characters are eight digits only with a sign.
+  const Lengths lengths = look_at_lengths(ends, colons, n, signs_ ? longest_brief : longest_brief - 1);
   if (lengths == Lengths::bad || !read_label(p, window_ + ends[0], row.label)) return false;
   row.size = n;
   row.end = window_ + line.newline;
@@ -293,7 +294,7 @@ bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
     ++found_;
     return true;
   }
-  const bool read = !with_odd_ && lengths == Lengths::usual && read_usual(ends, colons, n);
+  const bool read = !with_odd_ && lengths != Lengths::some_long && read_usual(ends, colons, n);
   if (!read && !sift(ends, colons, n)) return false;
   with_odd_ = !numbers_.odd.empty();
   row.square = finish_values(values, n);
@@ -363,7 +364,7 @@ bool UsualRows::read_label(const char* p, const char* end, std::int32_t& label) 
 
 // If none is bad, a colon stands in every word but the first.
 LOPSIDED_AVX2 UsualRows::Lengths UsualRows::look_at_lengths(const std::uint32_t* ends,
-                                                            const std::uint32_t* colons, Index n) {
+                                                            const std::uint32_t* colons, Index n, int brief) {
   __m256i index = _mm256_setzero_si256(), value = index, pair = index;  // one more than their lengths
   const auto look = [&](Index k, auto length) LOPSIDED_AVX2_LAMBDA {
     const __m256i before = load(ends + k), colon = load(colons + k), end = load(ends + k + 1);
@@ -383,7 +384,7 @@ LOPSIDED_AVX2 UsualRows::Lengths UsualRows::look_at_lengths(const std::uint32_t*
     return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(lengths, limit), limit)) == -1;
   };
   if (!within(index, longest_index) || !within(value, 1000)) return Lengths::bad;
-  if (within(pair, 16) && within(value, longest_brief)) return Lengths::brief;
+  if (within(pair, 16) && within(value, brief)) return Lengths::brief;
   return within(value, longest) ? Lengths::usual : Lengths::some_long;
 }
 

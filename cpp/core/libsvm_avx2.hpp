@@ -45,7 +45,7 @@ class UsualRows {
   void scan_with(const char* p);
   bool read_label(const char* p, const char* end, std::int32_t& label) const;
   enum class Lengths { bad, brief, usual, some_long };
-  static Lengths look_at_lengths(const std::uint32_t* ends, const std::uint32_t* colons, Index n);
+  static Lengths look_at_lengths(const std::uint32_t* ends, const std::uint32_t* colons, Index n, int brief);
   // The digits of a row of usual values; with sift odd values are noted, and left out.
   bool read_usual(const std::uint32_t* ends, const std::uint32_t* colons, Index n);
   bool sift(const std::uint32_t* ends, const std::uint32_t* colons, Index n);
