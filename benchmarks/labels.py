@@ -38,6 +38,11 @@ FIXED = 0.1  # of the stream, for the courses and the effects of parameters
 GOAL = 0.95
 TENS = tuple(10.0**k for k in range(-5, 6))
 PLAIN = ("first come", "at random")
+LOOKS = {
+    "SSOA3": {"linestyle": ":"},  # over SOA3
+    "first come": {"linestyle": "--", "color": "black"},
+    "at random": {"linestyle": "--", "color": "0.6"},
+}
 
 
 @dataclasses.dataclass
@@ -290,7 +295,7 @@ def draw(out, name, results):
 
     figure, axes = plt.subplots(2, 3, figsize=(15, 8.5))
     for learner in (*METHODS, *PLAIN):
-        style = {"label": learner, "marker": ".", "linewidth": 1}
+        style = {"label": learner, "marker": ".", "linewidth": 1, **LOOKS.get(learner, {})}
         for axis, metric in zip(axes[:, 0], ("sum", "cost"), strict=True):
             points = [p for p in of(results[metric], learner) if p.budget is not None]
             axis.plot([p.labels for p in points], [getattr(p, metric) for p in points], **style)
