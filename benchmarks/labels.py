@@ -293,7 +293,7 @@ def draw(out, name, results):
     matplotlib.use("svg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(2, 3, figsize=(15, 8.5))
+    figure, axes = plt.subplots(2, 4, figsize=(19, 8.5))
     for learner in (*METHODS, *PLAIN):
         style = {"label": learner, "marker": ".", "linewidth": 1, **LOOKS.get(learner, {})}
         for axis, metric in zip(axes[:, 0], ("sum", "cost"), strict=True):
@@ -308,6 +308,9 @@ def draw(out, name, results):
         own = of(results["weights"], learner)
         axes[1, 2].plot([k / 10 for k in range(1, 10)][: len(own)], [p.sum for p in own], **style)
         axes[1, 2].set(xlabel="alpha_n", ylabel="sum")
+        own = of(results["rates"], learner)
+        axes[1, 3].plot(TENS[1:-1][: len(own)], [p.sum for p in own], **style)
+        axes[1, 3].set(xscale="log", xlabel="learning rate", ylabel="sum")
     sums = np.array([p.sum for p in results["map"]]).reshape(len(TENS), len(TENS))
     image = axes[0, 2].imshow(sums, origin="lower", cmap="viridis")
     ticks = range(len(TENS)), [f"{v:g}" for v in TENS]
@@ -315,7 +318,8 @@ def draw(out, name, results):
     axes[0, 2].set_yticks(*ticks)
     axes[0, 2].set(xlabel="delta_neg", ylabel="delta_pos", title="OA3")
     figure.colorbar(image, ax=axes[0, 2])
-    axes[0, 0].legend(fontsize="small")
+    axes[0, 3].axis("off")
+    axes[0, 3].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
     figure.suptitle(name)
     figure.tight_layout()
     figure.savefig(out / f"{name}.svg")
