@@ -48,7 +48,7 @@ class Table {
   // So many features have been written. Where that is most pages, huge ones take no more memory, and
   // numbers all over the place are found faster.
   void crowd(std::size_t features) {
-    if (!crowded_ && features * 1024 >= bytes()) use_huge_pages();
+    if (!crowded_ && bytes() > small && features * 1024 >= bytes()) use_huge_pages();
   }
 
   std::size_t size() const { return size_; }
@@ -68,6 +68,8 @@ class Table {
   }
 
  private:
+  static constexpr std::size_t small = std::size_t{1} << 26;
+
   std::size_t row_bytes() const { return width_ * sizeof(double); }
 
   void swap(Table& other) noexcept {
@@ -87,14 +89,14 @@ class Table {
     if (room == MAP_FAILED) throw std::bad_alloc();
     values_ = static_cast<double*>(room);
     capacity_ = capacity;
-    if (after <= small) madvise(room, after, MADV_HUGEPAGE);  // fewer page faults; a hint only
+    crowded_ = false;
+    madvise(room, after, after <= small ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);  // a hint, for fewer page faults
   }
   [[gnu::noinline, gnu::cold]] void use_huge_pages() {
     crowded_ = true;
     constexpr int now = 25;  // MADV_COLLAPSE, which not every library knows
     for (const int advice : {MADV_HUGEPAGE, now}) madvise(values_, capacity_ * row_bytes(), advice);
   }
-  static constexpr std::size_t small = std::size_t{1} << 26;
   void release() {
     if (values_) munmap(values_, capacity_ * row_bytes());
   }
