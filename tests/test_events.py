@@ -270,6 +270,7 @@ def paths():
         "score_one of a row": (200_000, lambda: rows.score_one(ROW)),
         "errors": (50_000, lambda: failing(lambda: named.learn_one({"new": 1.0, "a": None}, 1))),
         "partial_fit": (8_000, lambda: rows.partial_fit(BATCH, [0, 1])),
+        "partial_fit of events": (50_000, lambda: named.partial_fit([NUMBERS, TEXTS], [0, 1])),
         "decision_function": (20_000, lambda: rows.decision_function(BATCH)),
         "coef_": (100_000, lambda: named.coef_),
         "names": (50_000, lambda: named.feature_names_in_),
@@ -309,6 +310,43 @@ def test_threads_that_bring_names_to_one_model_lose_none():
     finally:
         sys.setswitchinterval(interval)
     assert model.n_features_in_ == len(model.feature_names_in_) == 1 + 300 + 1200
+
+
+@pytest.mark.parametrize("parameters", [{}, {"hash_bits": 6}, {"scaling": "none"}])
+def test_a_batch_of_events_is_learned_alike_whatever_holds_its_labels(parameters):
+    rng = np.random.default_rng(3)
+    events = [
+        {**{f"n{j}": float(v) for j, v in enumerate(rng.normal(size=4))}, f"new{k // 7}": 1.0}
+        for k in range(60)
+    ]
+    events[20]["kind"], events[33]["kind"] = "x", 2
+    y = [int(v) for v in rng.random(60) < 0.3]
+    listed, arrays = (COG(**parameters).learn_one(events[0], 1) for _ in range(2))
+    arrays.learn_one(events[0], 0)
+    listed.learn_one(events[0], 0)
+    for k in range(0, 60, 20):
+        listed.partial_fit(events[k : k + 20], y[k : k + 20])
+        arrays.partial_fit(events[k : k + 20], np.array(y[k : k + 20]))
+    assert to_bytes(listed) == to_bytes(arrays)
+
+
+@pytest.mark.parametrize(
+    ("events", "labels", "fault"),
+    [
+        ([{"a": 1.0}, {"a": 2.0}], [0], "labels"),
+        ([{"a": 1.0}, {"b": 2.0}], [0, 2], "2"),
+        ([{"a": 1.0}, 5], [0, 1], "row 1 is not a dict"),
+        ([{"a": 1.0}, {"b": float("nan")}], [0, 1], "row 1: feature 'b' is NaN"),
+        ([{"a": 1.0}, {"b": None}], [0, 1], "row 1: feature 'b' must be a number"),
+        ([{"a": 1.0}, {"b": 1e200}], [0, 1], "row 1"),
+    ],
+)
+def test_a_bad_batch_of_events_leaves_the_model_as_it_was(events, labels, fault):
+    model = COG().learn_one({"a": 1.0}, 1).learn_one({"a": -1.0}, 0)
+    before = to_bytes(model)
+    with pytest.raises((TypeError, ValueError), match=fault):
+        model.partial_fit(events, labels)
+    assert to_bytes(model) == before
 
 
 def test_events_of_weight_0_and_events_not_visited_bring_no_names():

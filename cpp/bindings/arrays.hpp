@@ -47,4 +47,21 @@ nb::ndarray<nb::numpy, Value> to_numpy(std::vector<Value>&& values, std::vector<
   return nb::ndarray<nb::numpy, Value>(data, shape.size(), shape.data(), owner);
 }
 
+// Numbers that are all to be written.
+template <class Value>
+class Fresh {
+ public:
+  explicit Fresh(std::size_t size) : size_(size), values_(std::make_unique_for_overwrite<Value[]>(size)) {}
+  Value* data() { return values_.get(); }
+  nb::ndarray<nb::numpy, Value> to_numpy() && {
+    Value* data = values_.get();
+    nb::capsule owner(values_.release(), [](void* p) noexcept { delete[] static_cast<Value*>(p); });
+    return nb::ndarray<nb::numpy, Value>(data, 1, &size_, owner);
+  }
+
+ private:
+  std::size_t size_;
+  std::unique_ptr<Value[]> values_;
+};
+
 }  // namespace lopsided

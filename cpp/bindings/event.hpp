@@ -26,6 +26,12 @@ struct EventRows {
                 starts.size() - 1, known + fresh.size());
   }
   void look_up_again(const NameTable& names);
+  void reserve(std::size_t events, std::size_t features) {
+    const std::size_t likely = std::min(events * features, std::size_t{1} << 20);
+    starts.reserve(events + 1);
+    indices.reserve(likely);
+    values.reserve(likely);
+  }
   void clear(Index features) {
     starts.resize(1);
     indices.clear();
@@ -62,6 +68,7 @@ class EventReader {
 
   bool hashed() const { return hash_bits_ > 0; }
   Index columns() const { return Index(1) << hash_bits_; }
+  std::size_t usual() const { return distinct_; }  // features of an event
 
   // Appends a dict as a row; names not in the table get the columns after the last known one.
   void add(nb::handle event, EventRows& out) {

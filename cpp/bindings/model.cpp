@@ -120,15 +120,14 @@ class PyModel {
   }
 
   auto score(const HeldRows& held) {
-    std::vector<double> out(held.rows.size());
+    Fresh<double> out(held.rows.size());
     {
       const auto turn = take_turn();
       const Rows settled = settle(held);
       nb::gil_scoped_release free;
       model_->score(settled, out.data());
     }
-    const std::size_t size = out.size();
-    return to_numpy<double>(std::move(out), {size});
+    return std::move(out).to_numpy();
   }
 
   // One event: a dict of named features, or a row of numbers. Returns the score it had.
@@ -161,26 +160,58 @@ class PyModel {
     Line<double> row;
     return usual(x, row) ? nb::object(nb::float_(score_row(row))) : nb::none();
   }
+  // And for a batch of events: false, and nothing done, for any other.
+  bool steps(nb::handle events, nb::handle labels, const nb::dict& codes) {
+    if (!PyList_CheckExact(events.ptr()) || !PyList_CheckExact(labels.ptr())) return false;
+    const std::size_t size = nb::len(labels);
+    if (size == 0 || nb::len(events) != size || !PyDict_Check(PyList_GET_ITEM(events.ptr(), 0))) return false;
+    const auto turn = take_turn();
+    signs_.clear();
+    for (std::size_t i = 0; i < size && i < nb::len(labels); ++i) {
+      PyObject* code = PyDict_GetItemWithError(codes.ptr(), PyList_GET_ITEM(labels.ptr(), i));
+      if (!code) {
+        PyErr_Clear();
+        return false;
+      }
+      signs_.push_back(static_cast<std::int8_t>(PyLong_AsLong(code)));
+    }
+    read(nb::borrow<nb::list>(events), batch_);
+    const Rows rows = batch_.rows();
+    if (rows.size() != signs_.size()) throw nb::value_error("the batch was changed while it was read");
+    Pass pass;
+    pass.labels = signs_.data();
+    pass.size = rows.size();
+    {
+      nb::gil_scoped_release free;
+      model_->learn(rows, pass);
+    }
+    keep_names(batch_.fresh);
+    if (batch_.values.capacity() > most_held) batch_ = {};
+    return true;
+  }
   // Many events as one batch; names met in it are kept when the model has learned from it.
   HeldRows event_rows(const nb::list& events) {
     const auto turn = take_turn();
     auto out = std::make_shared<EventRows>();
-    out->clear(columns_for_events());
-    out->starts.reserve(events.size() + 1);
+    read(events, *out);
+    const Rows rows = out->rows();
+    return {{}, rows, std::move(out)};
+  }
+  void read(const nb::list& events, EventRows& out) {
+    out.clear(columns_for_events());
+    out.reserve(events.size(), events_.usual());
     for (std::size_t i = 0; i < events.size(); ++i) {
-      const nb::handle event = events[i];
+      const nb::object event = events[i];
       const auto place = [&](const std::exception& e) { return "row " + std::to_string(i) + ": " + e.what(); };
       if (!PyDict_Check(event.ptr()))
         throw nb::type_error(("row " + std::to_string(i) + " is not a dict").c_str());
       try {
-        events_.add(event, *out);
+        events_.add(event, out);
       } catch (const nb::builtin_exception& e) {
         if (e.type() == nb::exception_type::type_error) throw nb::type_error(place(e).c_str());
         throw nb::value_error(place(e).c_str());
       }
     }
-    const Rows rows = out->rows();
-    return {{}, rows, std::move(out)};
   }
 
   // Events without labels. Arrays of their numbers, scores, probabilities of a question, whether the
@@ -189,28 +220,21 @@ class PyModel {
     if (days && days->size() != held.rows.size())
       throw nb::value_error("days must be as many as the rows");
     const std::size_t size = held.rows.size();
-    std::vector<Asked> found(size);
+    Fresh<std::int64_t> ids(size), forgotten(size);
+    Fresh<double> scores(size), probabilities(size);
+    Fresh<std::int8_t> asked(size);
     {
       const auto turn = take_turn();
       const Rows settled = settle(held);
       {
         nb::gil_scoped_release free;
-        model_->ask(settled, days ? days->data() : nullptr, found.data());
+        model_->ask(settled, days ? days->data() : nullptr,
+                    {ids.data(), scores.data(), probabilities.data(), asked.data(), forgotten.data()});
       }
       if (held.events) keep_names(held.events->fresh);
     }
-    const auto column = [&]<class T>(T (*of)(const Asked&)) {
-      std::vector<T> out(size);
-      std::transform(found.begin(), found.end(), out.begin(), of);
-      return to_numpy<T>(std::move(out), {size});
-    };
-    using Number = std::int64_t;
-    return nb::make_tuple(
-        column(+[](const Asked& a) { return static_cast<Number>(a.decision.id); }),
-        column(+[](const Asked& a) { return a.score; }),
-        column(+[](const Asked& a) { return static_cast<std::int8_t>(a.decision.asked); }),
-        column(+[](const Asked& a) { return a.decision.probability; }),
-        column(+[](const Asked& a) { return a.forgotten ? static_cast<Number>(*a.forgotten) : Number{-1}; }));
+    return nb::make_tuple(std::move(ids).to_numpy(), std::move(scores).to_numpy(), std::move(asked).to_numpy(),
+                          std::move(probabilities).to_numpy(), std::move(forgotten).to_numpy());
   }
   nb::tuple ask_event(const nb::dict& event, double day) {
     const auto turn = take_turn();
@@ -378,15 +402,13 @@ class PyModel {
     return Rows({row.data(), false, 0, 1}, 1, static_cast<Index>(row.size()));
   }
 
-  static nb::tuple told(const Asked& one) {
-    const Decision& d = one.decision;
-    const nb::object forgotten = one.forgotten ? nb::cast(*one.forgotten) : nb::none();
-    return nb::make_tuple(d.id, one.score, d.asked, d.probability, forgotten);
-  }
   nb::tuple ask_row(const Rows& rows, double day) {
-    Asked out;
-    model_->ask(rows, &day, &out);
-    return told(out);
+    std::int64_t id, forgotten;
+    double score, probability;
+    std::int8_t asked;
+    model_->ask(rows, &day, {&id, &score, &probability, &asked, &forgotten});
+    const nb::object gone = forgotten < 0 ? nb::none() : nb::cast(forgotten);
+    return nb::make_tuple(id, score, asked != 0, probability, gone);
   }
   double score_row(const Rows& rows) {
     double out;
@@ -414,7 +436,9 @@ class PyModel {
   std::unique_ptr<Model> model_;
   NameTable names_;
   EventReader events_;
-  EventRows one_;
+  static constexpr std::size_t most_held = std::size_t{1} << 18;
+  EventRows one_, batch_;  // kept for their room
+  std::vector<std::int8_t> signs_;
   std::mutex mutex_;
 };
 
@@ -448,6 +472,9 @@ void bind_model(nb::module_& m) {
       .def("step", &PyModel::step, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight").none(),
            nb::arg("codes"), nb::sig("def step(self, x: object, y: object, weight: object, codes: dict) -> float | None"),
            "Learn from one event and return its score; None if that needs a closer look.")
+      .def("steps", &PyModel::steps, nb::arg("events").none(), nb::arg("labels").none(), nb::arg("codes"),
+           nb::sig("def steps(self, events: object, labels: object, codes: dict) -> bool"),
+           "Learn from a batch of events; False if that needs a closer look.")
       .def("glance", &PyModel::glance, nb::arg("x").none(), nb::sig("def glance(self, x: object) -> float | None"),
            "The score of one event, or None as step.")
       .def("score_event", &PyModel::score_event, nb::arg("event"))

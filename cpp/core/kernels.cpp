@@ -19,9 +19,18 @@ namespace avx2 {
 #include "tiles.inc"
 }
 #pragma GCC pop_options
+#define LOPSIDED_HAS_AVX512 __builtin_cpu_supports("avx512f")
+#pragma GCC push_options
+#pragma GCC target("avx512f")
+namespace avx512 {
+#include "tiles.inc"
+}
+#pragma GCC pop_options
 #else
 #define LOPSIDED_HAS_AVX2 false
+#define LOPSIDED_HAS_AVX512 false
 namespace avx2 = plain;
+namespace avx512 = plain;
 #endif
 
 // Whether one of 32 bytes of numbers is not 0, by their bits without the signs.
@@ -44,24 +53,52 @@ void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Val
                       : plain::subtract_multiply<far>(tiles, rows, x, s, out, places, count);
 }
 
+// The vectors of x that are not 0. Returns how many they are.
 template <class Value>
-void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
-                       std::vector<Index>& places) {
-  constexpr std::size_t side = plain::side<Value>, nearby = std::size_t{1} << 19;
+std::size_t find(const Value* x, std::size_t rows, std::vector<Index>& places) {
   places.resize(rows);
   std::size_t count = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     places[count] = static_cast<Index>(i);
-    count += any(x + side * i);
+    count += any(x + plain::side<Value> * i);
   }
-  rows * rows * side * 16 > nearby ? subtract_multiply<true>(tiles, rows, x, s, out, places.data(), count)
-                                   : subtract_multiply<false>(tiles, rows, x, s, out, places.data(), count);
+  return count;
+}
+template <class Value>
+bool is_far(std::size_t rows) {
+  constexpr std::size_t nearby = std::size_t{1} << 19;
+  return rows * rows * plain::side<Value> * 16 > nearby;
+}
+
+template <class Value>
+void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
+                       std::vector<Index>& places) {
+  const std::size_t count = find(x, rows, places);
+  is_far<Value>(rows) ? subtract_multiply<true>(tiles, rows, x, s, out, places.data(), count)
+                      : subtract_multiply<false>(tiles, rows, x, s, out, places.data(), count);
 }
 template void subtract_multiply(double*, std::size_t, const double*, const double*, double*, std::vector<Index>&);
 template void subtract_multiply(float*, std::size_t, const float*, const float*, float*, std::vector<Index>&);
 
+template <class Value>
+void subtract(Value* tiles, std::size_t rows, const Value* s) {
+  LOPSIDED_HAS_AVX2 ? avx2::subtract<false>(tiles, rows, s) : plain::subtract<false>(tiles, rows, s);
+}
+template void subtract(double*, std::size_t, const double*);
+template void subtract(float*, std::size_t, const float*);
+
+template <class Value>
+double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places) {
+  const std::size_t count = sparse ? find(x, rows, places) : rows;
+  return LOPSIDED_HAS_AVX512 ? avx512::quadratic(tiles, x, places.data(), count, !sparse)
+         : LOPSIDED_HAS_AVX2 ? avx2::quadratic(tiles, x, places.data(), count, !sparse)
+                             : plain::quadratic(tiles, x, places.data(), count, !sparse);
+}
+template double quadratic(const double*, std::size_t, const double*, bool, std::vector<Index>&);
+template double quadratic(const float*, std::size_t, const float*, bool, std::vector<Index>&);
+
 LOPSIDED_CLONES double squares(const double* x, Index n) {
-  return lanes::sum(n, [=](Index k) { return x[k] * x[k]; });
+  return lanes::products(n, x, x);
 }
 
 LOPSIDED_CLONES bool increasing(const Index* indices, Index n) {

@@ -22,5 +22,11 @@ void divide(const double* x, Index n, double share, double* spread, bool keep, d
 template <class Value>
 void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
                        std::vector<Index>& places);
+// Only the first of the two.
+template <class Value>
+void subtract(Value* tiles, std::size_t rows, const Value* s);
+// x' matrix x; `sparse` says that x may be 0 at many places, which are then left out.
+template <class Value>
+double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places);
 
 }  // namespace lopsided::kernels

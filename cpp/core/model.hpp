@@ -54,7 +54,7 @@ class Model {
   virtual void learn(const Rows& rows, Pass& pass) = 0;
   virtual void score(const Rows& rows, double* out) = 0;
   // Events come without labels, a label follows or does not. Only for a model that asks.
-  virtual void ask(const Rows& rows, const double* days, Asked* out) = 0;
+  virtual void ask(const Rows& rows, const double* days, const Answers& out) = 0;
   virtual void tell(Count id, double y, double weight) = 0;
   // Weights other than 0 with their features, in order; the intercept, if any, is feature 0.
   virtual void nonzeros(std::vector<Index>& features, std::vector<double>& weights) const = 0;
@@ -116,17 +116,15 @@ class ModelOf final : public Model {
     } else if (cheap_copy(rows, pass.size) && !pass.weightless()) {
       or_go_back([&] { run(rows, pass); });
     } else {
-      Scratch scratch;
-      for (Count i = 0; i < pass.size; ++i) {
-        pass.weight(pass.at(i));
-        check(rows, pass.at(i), scratch);
-      }
-      if (!pass.weightless()) run(rows, pass);
+      for (Count i = 0; i < pass.size; ++i) pass.weight(pass.at(i));
+      std::vector<double> squares;
+      const Rows sound = pass.order ? check(rows, pass) : rows.checked(squares);
+      if (!pass.weightless()) run(sound, pass);
     }
   }
 
-  void ask(const Rows& rows, const double* days, Asked* out) override {
-    const auto go = [&] {
+  void ask(const Rows& given, const double* days, const Answers& out) override {
+    const auto go = [&](const Rows& rows) {
       grow(rows.columns());
       const auto with = [&]<class Row>(Row*) {
         LOPSIDED_IF_AVX2
@@ -135,11 +133,10 @@ class ModelOf final : public Model {
       };
       sparse(rows) ? with(static_cast<SparseRow*>(nullptr)) : with(static_cast<DenseRow*>(nullptr));
     };
-    if (scored_first(rows, rows.size())) return or_take_back(go);
-    if (cheap_copy(rows, rows.size())) return or_go_back(go);
-    Scratch scratch;
-    for (Count i = 0; i < rows.size(); ++i) check(rows, i, scratch);
-    go();
+    if (scored_first(given, given.size())) return or_take_back([&] { go(given); });
+    if (cheap_copy(given, given.size())) return or_go_back([&] { go(given); });
+    std::vector<double> squares;
+    go(given.checked(squares));
   }
 
   void tell(Count id, double y, double weight) override {
@@ -283,9 +280,10 @@ class ModelOf final : public Model {
     }
     prepare_.unmark();
   }
-  static void check(const Rows& rows, Count i, Scratch& scratch) {
-    if (rows.sparse()) rows.row<SparseRow>(i, scratch);
-    else rows.row<DenseRow>(i, scratch);
+  static const Rows& check(const Rows& rows, const Pass& pass) {
+    Scratch scratch;
+    for (Count i = 0; i < pass.size; ++i) rows.check(pass.at(i), scratch);
+    return rows;
   }
   // Whether a kept row is one that the learner could have seen.
   bool fits(const Kept& kept) const {

@@ -163,7 +163,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
       pass.tally.record(y, weight, score);
-      Decision d{0, 1, true, false};
+      Decision d{0, 1, true};
       bool late = false;
       if (asker) {
         const double rho = pass.rho ? *pass.rho : cost.rho();
@@ -182,10 +182,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
       pass.tally.queries += d.asked;
       if (d.asked && !late) {
         const Target target{y, cost.next(y, weight, pass.rho), weight, ++round};
-        if constexpr (requires { learner.learn(x, target, score, true); })
-          pass.tally.updates += learner.learn(x, target, score, d.looked);
-        else
-          pass.tally.updates += learner.learn(x, target, score);
+        pass.tally.updates += learner.learn(x, target, score);
       }
       if (asker && pass.delays) pass.tally.updates += coming.arrive(d.id, learner, cost, round, *asker, pass);
     }
@@ -197,14 +194,34 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
 // Events without labels: score, ask, and keep those whose labels are bought.
 template <class Row, class Learner>
 void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& prepare,
-             const Cost& cost, Asker& asker, Asked* out, Scratch& read, Scratch& prepared) {
-  for (Count i = 0; i < rows.size(); ++i) {
-    const Row x = prepare.row(rows.row<Row>(i, read), rows.columns(), true, prepared);
-    const double score = meet(learner, x);
-    if (!std::isfinite(score)) refuse_score(i);
-    const Decision d = asker.decide(learner, x, score, cost.rho(), 1, days ? days[i] : 0);
-    out[i] = {d, score, {}};
-    if (d.asked) out[i].forgotten = asker.pending.add(d.id, keep(learner, x, score, d.probability, asker.pending));
+             const Cost& cost, Asker& asker, const Answers& out, Scratch& read, Scratch& prepared) {
+  // Events are kept a few later: nobody can foresee which, and a processor that guesses wrong must not wait for
+  // the score. A learner that remembers the row it met last cannot wait.
+  constexpr bool remembers = requires(const DenseRow& x, Kept& kept) { learner.meet(x); } ||
+                             requires(Kept& kept) { learner.keep(kept); };
+  constexpr Count block = remembers ? 1 : 4;
+  Row met[block];
+  Scratch more_read[block - 1 + remembers], more_prepared[block - 1 + remembers];
+  for (Count first = 0; first < rows.size(); first += block) {
+    const Count last = std::min(first + block, rows.size());
+    for (Count i = first; i < last; ++i) {
+      const Count at = i - first;
+      const Row raw = rows.row<Row>(i, at == 0 ? read : more_read[at - 1]);
+      const Row x = prepare.row(raw, rows.columns(), true, at == 0 ? prepared : more_prepared[at - 1]);
+      const double score = meet(learner, x);
+      if (!std::isfinite(score)) refuse_score(i);
+      const Decision d = asker.decide(learner, x, score, cost.rho(), 1, days ? days[i] : 0);
+      out.ids[i] = static_cast<std::int64_t>(d.id);
+      out.scores[i] = score;
+      out.probabilities[i] = d.probability;
+      out.asked[i] = d.asked;
+      met[at] = x;
+    }
+    for (Count i = first; i < last; ++i)
+      out.forgotten[i] = !out.asked[i] ? -1
+                                       : asker.pending.add(static_cast<Count>(out.ids[i]),
+                                                           keep(learner, met[i - first], out.scores[i],
+                                                                out.probabilities[i], asker.pending));
   }
 }
 

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -40,11 +39,9 @@ struct Rule {
   template <class Learner>
   static constexpr bool can_be_sure = requires(Learner& l, const DenseRow& x) { l.variance(x); };
 
-  // `looked` becomes true when the learner's variance was asked for.
   template <class Learner>
-  double probability(Learner& learner, const RowLike auto& x, double score, double rho,
-                     bool& looked) const {
-    const double wanted = plain(learner, x, score, rho, looked);
+  double probability(Learner& learner, const RowLike auto& x, double score, double rho) const {
+    const double wanted = plain(learner, x, score, rho);
     return explore + (1 - explore) * wanted;
   }
 
@@ -58,7 +55,7 @@ struct Rule {
 
  private:
   template <class Learner>
-  double plain(Learner& learner, const RowLike auto& x, double score, double rho, bool& looked) const {
+  double plain(Learner& learner, const RowLike auto& x, double score, double rho) const {
     if (kind == Kind::always) return 1;
     if (kind == Kind::random) return constant;
     const double delta = score >= 0 ? delta_pos : delta_neg;
@@ -68,9 +65,7 @@ struct Rule {
         double rate = 1;
         if constexpr (requires { learner.learning_rate; }) rate = learner.learning_rate;
         const double v = learner.variance(x), gamma = learner.regularization;
-        looked = true;
-        sure -= 0.5 * rate * std::max(1.0, rho) * v * gamma / (v + gamma);
-        if (sure <= 0) return 1;
+        sure = std::max(0.0, sure - 0.5 * rate * std::max(1.0, rho) * v * gamma / (v + gamma));
       } else {
         throw std::invalid_argument("this learner has no covariance for query='confidence'");
       }
@@ -104,7 +99,7 @@ struct Budget {
                                         : labels - double(spent);
     return std::max(0.0, allowed);
   }
-  void spend() { ++used, ++spent; }
+  void spend(Count bought) { used += bought, spent += bought; }
 
   void options(auto&& visit) {
     visit("budget", labels);
@@ -172,14 +167,14 @@ struct Kept {
 // The events that wait, in the order of their numbers. When there are too many the oldest is forgotten.
 class Pending {
  public:
-  // Returns the event that had to be forgotten.
-  std::optional<Count> add(Count id, Kept&& kept) {
+  // Returns the event that had to be forgotten, or -1.
+  std::int64_t add(Count id, Kept&& kept) {
     bytes_ += kept.bytes();
     events_.push_back({id, true, std::move(kept)});
-    if (static_cast<double>(++waiting_) <= most_) return {};
-    const Count oldest = events_.front().id;  // the first always waits
-    forget(events_.begin());
-    return oldest;
+    if (static_cast<double>(++waiting_) <= most_) return -1;
+    const Count oldest = events_[first_].id;  // the first always waits
+    forget(begin());
+    return static_cast<std::int64_t>(oldest);
   }
   const Kept* find(Count id) const {
     const auto at = std::ranges::lower_bound(events_, id, {}, &Entry::id);
@@ -208,7 +203,7 @@ class Pending {
       if (e.waits) write(e.id, e.kept, all.values);
     visit("pending.events", all);
     events_.clear();
-    waiting_ = bytes_ = 0;
+    first_ = waiting_ = bytes_ = 0;
     for (auto at = all.values.cbegin(); at != all.values.cend();) {
       auto [id, kept] = read(at, all.values.cend());
       check(fits(kept) && (events_.empty() || id > events_.back().id));
@@ -253,17 +248,22 @@ class Pending {
     bool waits;
     Kept kept;
   };
-  void forget(std::deque<Entry>::iterator at) {
+  std::vector<Entry>::iterator begin() { return events_.begin() + static_cast<std::ptrdiff_t>(first_); }
+  void forget(std::vector<Entry>::iterator at) {
     bytes_ -= at->kept.bytes();
     at->waits = false;
     spare_ = std::exchange(at->kept, {});
     --waiting_;
-    while (!events_.empty() && !events_.front().waits) events_.pop_front();
-    if (events_.size() > 64 + 2 * waiting_) std::erase_if(events_, [](const Entry& e) { return !e.waits; });
+    while (first_ < events_.size() && !events_[first_].waits) ++first_;
+    if (events_.size() > 64 + 2 * waiting_) {
+      std::erase_if(events_, [](const Entry& e) { return !e.waits; });
+      first_ = 0;
+    }
   }
 
   double most_ = 10000;
-  std::deque<Entry> events_;  // some no longer wait
+  std::vector<Entry> events_;  // some no longer wait
+  std::size_t first_ = 0;      // that waits
   std::size_t waiting_ = 0, bytes_ = 0;
   Kept spare_;
 };
@@ -272,7 +272,6 @@ struct Decision {
   Count id;
   double probability;  // 0 when no label could be bought
   bool asked;
-  bool looked;  // the learner's variance was asked for
 };
 
 class Asker {
@@ -289,13 +288,14 @@ class Asker {
                   double day) {
     const Count id = budget.events;
     budget.meet(day);
-    if (budget.left() < 1) return {id, 0, false, false};
-    bool looked = false;
-    const double probability = rule.probability(learner, x, score, rho, looked);
+    if (budget.left() < 1) return {id, 0, false};
+    const double probability = rule.probability(learner, x, score, rho);
     estimates.open += weight;
-    const bool asked = probability >= 1 || draw() < probability;
-    if (asked) budget.spend();
-    return {id, probability, asked, looked};
+    const bool certain = probability >= 1;  // without branches: nobody can foresee an answer
+    const bool asked = certain | (draw() < probability);
+    draws_ += !certain;
+    budget.spend(asked);
+    return {id, probability, asked};
   }
 
   void options(auto&& visit) {
@@ -313,20 +313,22 @@ class Asker {
   }
 
  private:
-  double draw() {
+  double draw() const {
     const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
-    return static_cast<double>(splitmix64(key + draws_++) >> 11) * 0x1p-53;
+    return static_cast<double>(splitmix64(key + draws_) >> 11) * 0x1p-53;
   }
 
   double seed_ = 0;
   Count draws_ = 0;
 };
 
-// What becomes of an event for which `ask` was called.
-struct Asked {
-  Decision decision;
-  double score;
-  std::optional<Count> forgotten;  // the event that had to make room
+// What becomes of the events for which `ask` was called, one place for each.
+struct Answers {
+  std::int64_t* ids;
+  double* scores;
+  double* probabilities;
+  std::int8_t* asked;
+  std::int64_t* forgotten;  // the event that had to make room, or -1
 };
 
 }  // namespace lopsided

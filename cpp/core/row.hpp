@@ -6,6 +6,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstring>
 
 #include "base.hpp"
 
@@ -54,6 +55,47 @@ template <class Term>
   return total(lane);
 }
 
+typedef double Four __attribute__((vector_size(32)));
+
+// Numbers of arrays at a place: one, or four side by side.
+struct At {
+  Index k;
+  [[gnu::always_inline]] double operator()(const double* p) const { return p[k]; }
+};
+struct FourAt {
+  Index k;
+  [[gnu::always_inline]] Four operator()(const double* p) const {
+    Four out;
+    std::memcpy(&out, p + k, sizeof out);
+    return out;
+  }
+};
+// The bits of `sum`, for a term that is made of arrays alone and works on four numbers as on one.
+template <class Term>
+[[gnu::always_inline]] inline double fours(Index n, Term term) {
+  Four a{}, b{}, c{}, d{};
+  Index k = 0;
+  const auto add = [&](Four& lane) __attribute__((always_inline)) {
+    lane += term(FourAt{k});
+    k += 4;
+  };
+  while (k + width <= n) add(a), add(b), add(c), add(d);
+  const auto rest = [&](Four& lane) __attribute__((always_inline)) {
+    if (k + 4 <= n) return add(lane), true;
+    if (k < n) {
+      const double second = k + 1 < n ? term(At{k + 1}) : 0, third = k + 2 < n ? term(At{k + 2}) : 0;
+      lane += Four{term(At{k}), second, third, 0};
+    }
+    return false;
+  };
+  rest(a) && rest(b) && rest(c) && rest(d);
+  const Four all = (a + c) + (b + d);
+  return (all[0] + all[1]) + (all[2] + all[3]);
+}
+[[gnu::always_inline]] inline double products(Index n, const double* a, const double* b) {
+  return fours(n, [=](auto at) __attribute__((always_inline)) { return at(a) * at(b); });
+}
+
 // The same over four lanes: for the short rows of sparse data, and where loads are scalar anyway.
 template <class Term>
 [[gnu::always_inline]] inline double quarters(Index n, Term term) {
@@ -95,7 +137,7 @@ struct DenseRow {
   Index column(Index k) const { return k; }
   double value(Index k) const { return scale * values[k]; }
   double dot(const double* w) const {
-    return scale * lanes::sum(size, [=, v = values](Index j) { return w[j] * v[j]; });
+    return scale * lanes::products(size, w, values);
   }
   void add_to(double* __restrict w, double step) const {
     const double s = step * scale;
@@ -103,6 +145,13 @@ struct DenseRow {
     for (Index j = 0; j < size; ++j) w[j] += s * v[j];
   }
   double squared_norm() const { return scale * scale * square; }
+  // Of the squares, each by its weight.
+  double squares_by(const double* s) const {
+    return lanes::fours(size, [=, f = scale, values = values](auto at) __attribute__((always_inline)) {
+      const auto v = f * at(values);
+      return at(s) * v * v;
+    });
+  }
   template <class Term>
   double sum(Term term) const {
     return lanes::sum(size, [&](Index j) { return term(j, scale * values[j]); });
@@ -137,6 +186,9 @@ struct SparseRow {
     for (Index k = 0; k < size; ++k) w[indices[k]] += s * values[k];
   }
   double squared_norm() const { return scale * scale * square; }
+  double squares_by(const double* s) const {
+    return sum([=](Index j, double v) { return s[j] * v * v; });
+  }
   template <class Term>
   double sum(Term term) const {
     return lanes::quarters(size, [&](Index k) { return term(indices[k], scale * values[k]); });

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "clones.hpp"
 #include "kernels.hpp"
 
 namespace lopsided {
@@ -38,6 +39,8 @@ Rows::Rows(const Csr& csr, Count size, Index columns)
       columns_(columns),
       sparse_(true),
       plain_(!csr.wide_indices && !csr.single),
+      trusted_(csr.trusted),
+      squares_(csr.squares),
       csr_(csr) {
   const auto check = [&](const auto* starts) {
     int falls = starts[0] != 0;
@@ -71,7 +74,26 @@ void Rows::gather(Count i, Scratch& scratch) const {
   for (Index j = 0; j < columns_; ++j) scratch.values[j] = from[j * dense_.column_stride];
 }
 
-DenseRow Rows::dense_row(Count i, Scratch& scratch) const {
+LOPSIDED_CLONES __attribute__((flatten)) Rows Rows::checked(std::vector<double>& squares) const {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  Rows out = *this;
+  squares.resize(size_);
+  Scratch scratch;
+  const auto look = [&](auto read) {
+    for (Count i = 0; i < size_; ++i) {
+      const auto row = read(i);
+      const bool copied = row.values == scratch.values.data() && row.size > 0;
+      squares[i] = plain_ && !copied ? row.square : unknown;
+    }
+  };
+  if (sparse_) look([&](Count i) { return sparse_row(i, scratch); });
+  else look([&](Count i) { return dense_row(i, scratch); });
+  out.squares_ = squares.data();
+  out.trusted_ = true;
+  return out;
+}
+
+DenseRow Rows::careful_dense_row(Count i, Scratch& scratch) const {
   const double* values = scratch.values.data();
   if (dense_.single) {
     gather<float>(i, scratch);

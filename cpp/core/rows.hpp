@@ -13,6 +13,9 @@ inline bool is_plain_square(double square) {
   return square > 1e-290 && square < std::numeric_limits<double>::infinity();
 }
 
+inline double dense_square(const double* values, Index n) {
+  return lanes::products(n, values, values);
+}
 inline double sparse_square(const double* values, Index n) {
   return lanes::quarters(n, [=](Index k) { return values[k] * values[k]; });
 }
@@ -35,11 +38,15 @@ class Rows {
     bool single;
     Count stored;          // length of indices and values
     bool trusted = false;  // indices are known to be unique and in range, in any order
-    const double* squares = nullptr;  // sums of squares of the rows, where they are known
+    const double* squares = nullptr;  // of the rows, where they are known
   };
 
   Rows(const Dense& dense, Count size, Index columns)
-      : size_(size), columns_(columns), sparse_(false), dense_(dense) {}
+      : size_(size),
+        columns_(columns),
+        sparse_(false),
+        plain_(!dense.single && dense.column_stride == 1),
+        dense_(dense) {}
   Rows(const Csr& csr, Count size, Index columns);
 
   Count size() const { return size_; }
@@ -56,9 +63,14 @@ class Rows {
     else return sparse_ ? scattered(i, scratch) : dense_row(i, scratch);
   }
 
+  // Looks at all rows, and throws if one is bad. What it returns are the same rows, of which the plain ones are
+  // not looked at again; `squares` must stay.
+  Rows checked(std::vector<double>& squares) const;
+  void check(Count i, Scratch& scratch) const { sparse_ ? void(sparse_row(i, scratch)) : void(dense_row(i, scratch)); }
+
   // The features of a sparse row, unchecked; none where that would take work.
   std::pair<const Index*, const Index*> peek(Count i) const {
-    if (!plain_) return {};
+    if (!(plain_ && sparse_)) return {};
     const auto [first, last] = span(i);
     const auto* indices = static_cast<const Index*>(csr_.indices);
     return {indices + first, indices + last};
@@ -69,7 +81,7 @@ class Rows {
     const auto lines = [](const void* base, std::ptrdiff_t first, int count) __attribute__((always_inline)) {
       for (int k = 0; k < count; ++k) __builtin_prefetch(static_cast<const char*>(base) + first + 64 * k);
     };
-    if (plain_) {
+    if (plain_ && sparse_) {
       const auto first = static_cast<std::ptrdiff_t>(span(i).first);
       lines(csr_.indices, first * std::ptrdiff_t{sizeof(Index)}, 2);
       lines(csr_.values, first * std::ptrdiff_t{sizeof(double)}, 2);
@@ -90,7 +102,17 @@ class Rows {
   void refuse_starts() const;
   template <class Value>
   void gather(Count i, Scratch& scratch) const;
-  DenseRow dense_row(Count i, Scratch& scratch) const;
+  DenseRow dense_row(Count i, Scratch& scratch) const {
+    if (plain_) [[likely]] {
+      const double* values =
+          static_cast<const double*>(dense_.data) + static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
+      const double square = squares_ ? squares_[i] : dense_square(values, columns_);
+      if (is_plain_square(square)) [[likely]] return {values, columns_, square};
+    }
+    const DenseRow row = careful_dense_row(i, scratch);
+    return {row.values, row.size, row.square};
+  }
+  DenseRow careful_dense_row(Count i, Scratch& scratch) const;
   DenseRow scattered(Count i, Scratch& scratch) const;
   SparseRow sparse_row(Count i, Scratch& scratch) const {
     if (plain_) [[likely]] {
@@ -98,8 +120,8 @@ class Rows {
       const auto n = static_cast<Index>(last - first);
       const Index* indices = static_cast<const Index*>(csr_.indices) + first;
       const double* values = static_cast<const double*>(csr_.values) + first;
-      const double square = csr_.squares ? csr_.squares[i] : sparse_square(values, n);
-      if (is_plain_square(square) && (csr_.trusted || in_order(indices, n))) [[likely]]
+      const double square = squares_ ? squares_[i] : sparse_square(values, n);
+      if (is_plain_square(square) && (trusted_ || in_order(indices, n))) [[likely]]
         return {indices, values, n, square};
     }
     // Taken apart, so that the row of the fast way lives in registers.
@@ -118,7 +140,9 @@ class Rows {
   Count size_;
   Index columns_;
   bool sparse_;
-  bool plain_ = false;  // CSR of 32-bit indices and doubles: no row needs a copy
+  bool plain_;  // doubles side by side, indices of 32 bits: no row needs a copy
+  bool trusted_ = false;               // rows with a plain square are sound
+  const double* squares_ = nullptr;    // of the rows, where they are known
   Dense dense_{};
   Csr csr_{};
 };

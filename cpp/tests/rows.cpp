@@ -91,5 +91,33 @@ TEST(sums_of_short_and_long_rows_have_the_bits_of_sixteen_lanes) {
     for (Index k = 0; k < n; ++k) lane[k % lanes::width] += term(k);
     CHECK(lanes::sum(n, term) == lanes::total(lane));
     CHECK(lanes::short_sum(n, term) == lanes::total(lane));
+    std::vector<double> a(n), b(n, 1.0);
+    for (Index k = 0; k < n; ++k) a[k] = term(k);
+    CHECK(lanes::products(n, a.data(), b.data()) == lanes::total(lane));
   }
+}
+
+TEST(checked_rows_are_the_same_rows) {
+  const std::vector<std::int32_t> starts{0, 2, 4, 4, 5, 6};  // in order, not in order, empty, zero, one
+  const std::vector<Index> indices{0, 2, 2, 1, 1, 2};
+  const std::vector<double> data{1, 2, 3, 4, 0, 5};
+  const double table[] = {1, 2, 0, 0, 3, 4};
+  const float single[] = {1, 2, 0, 0, 3, 4};
+  const auto same = [](const Rows& rows) {
+    std::vector<double> squares;
+    const Rows checked = rows.checked(squares);
+    Scratch ours, theirs;
+    for (Count i = 0; i < rows.size(); ++i) {
+      const DenseRow a = rows.row<DenseRow>(i, ours), b = checked.row<DenseRow>(i, theirs);
+      CHECK(values(a) == values(b) && a.square == b.square);
+    }
+  };
+  same(csr(starts, indices, data, 3));
+  same(Rows({table, false, 2, 1}, 3, 2));
+  same(Rows({table, false, 1, 3}, 3, 2));
+  same(Rows({single, true, 2, 1}, 3, 2));
+  std::vector<double> squares;
+  const std::vector<double> bad{1, 2, 3, 4, 0, std::nan("")};
+  CHECK_THROWS(DataError, csr(starts, indices, bad, 3).checked(squares));
+  CHECK_THROWS(DataError, csr(starts, indices, data, 2).checked(squares));
 }

@@ -15,7 +15,7 @@ Value noise(std::size_t k) {
 
 template <class Value>
 void multiplies_like_a_square_matrix(double tolerance) {
-  for (const std::size_t n : {1u, 3u, 4u, 5u, 8u, 13u}) {
+  for (const std::size_t n : {1u, 3u, 4u, 5u, 8u, 13u, 41u}) {
     SymmetricOf<Value> matrix;
     matrix.grow(n);
     std::vector<Value> square(n * n, 0.0);
@@ -36,6 +36,15 @@ void multiplies_like_a_square_matrix(double tolerance) {
     std::vector<Value> read(n * n);
     matrix.read(read.data());
     CHECK(read == square);
+    for (const std::size_t every : {1u, 2u, 5u}) {
+      std::vector<Value> x(matrix.padded());
+      double expected = 0;
+      for (std::size_t j = 0; j < n; j += every) x[j] = noise<Value>(j + 7);
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) expected += double(x[i]) * square[i * n + j] * x[j];
+      CHECK(std::abs(matrix.quadratic(x.data(), false) - expected) < tolerance);
+      CHECK(std::abs(matrix.quadratic(x.data(), true) - expected) < tolerance);
+    }
     SymmetricOf<Value> copy;
     copy.grow(n);
     copy.write(read.data());

@@ -49,7 +49,7 @@ class Decisions(Sequence[Decision]):
 
     def __init__(self, labels: Labels, columns: tuple[NDArray[Any], ...]) -> None:
         self.id, self.score, asked, self.probability, self._forgotten = columns
-        self.asked = asked.astype(bool)
+        self.asked = asked.view(bool)
         self._labels = labels
 
     @property

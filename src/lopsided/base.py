@@ -167,7 +167,16 @@ class OnlineClassifier(Parameterised):
         -------
         self
         """
-        self._pass(X, y, sample_weight, classes=classes)
+        model = self._model
+        try:  # the short way, if it can be gone
+            if (
+                model is None
+                or not (classes is None and sample_weight is None)
+                or not model.steps(X, y, self._labels.codes)
+            ):
+                self._pass(X, y, sample_weight, classes=classes)
+        except _core.RowError as error:
+            raise explanation(error, None) from None
         return self
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:

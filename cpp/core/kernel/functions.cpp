@@ -118,7 +118,7 @@ void Function::apply(double self, const double* selves, std::size_t n, double* i
 }
 
 LOPSIDED_CLONES double weighted(const double* a, const double* b, std::size_t n) {
-  return lopsided::lanes::sum(static_cast<Index>(n), [=](Index i) { return a[i] * b[i]; });
+  return lopsided::lanes::products(static_cast<Index>(n), a, b);
 }
 
 LOPSIDED_CLONES void combine(double* out, std::size_t n, const double* const* rows, const double* factors,

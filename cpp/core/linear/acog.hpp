@@ -18,13 +18,12 @@ struct Acog {
   Vector mean;
 
   double score(const RowLike auto& x) const { return dot(mean, x); }
-  double variance(const RowLike auto& x) { return covariance.along(x).variance(); }
+  double variance(const RowLike auto& x) { return covariance.variance(x); }
 
-  // `looked`: the variance of this very row was asked for last.
-  bool learn(const RowLike auto& x, const Target& t, double score, bool looked = false) {
+  bool learn(const RowLike auto& x, const Target& t, double score) {
     const Step<Real> s = step(score, t);
     if (!s.taken) return false;
-    const auto along = looked ? covariance.latest(x) : covariance.along(x);
+    const auto along = covariance.along(x);
     covariance.learn(x, along, r(t), sigma, s.by, mean);
     return true;
   }

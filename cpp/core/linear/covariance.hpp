@@ -29,22 +29,26 @@ class FullCovarianceOf {
   };
 
   Along along(const RowLike auto& x) {
+    const double length = spread(x);
     const std::size_t size = sigma_.padded();
-    x_.assign(size, 0);
     product_.resize(size);
     pending_.resize(size);
     if constexpr (exact) {
-      x.add_to(x_.data(), 1);
       sigma_.multiply(x_.data(), pending_.data(), product_.data());
-    } else {  // of unit length: no number is too large or too small for a float
-      const double length = std::sqrt(x.squared_norm()), share = length > 0 ? 1 / length : 0;
-      x.for_each([=, to = x_.data()](Index j, double v) { to[j] = static_cast<Value>(share * v); });
+    } else {
       narrow_.resize(size);
       sigma_.multiply(x_.data(), pending_.data(), narrow_.data());
       for (std::size_t j = 0; j < size; ++j) product_[j] = length * narrow_[j];
     }
-    std::fill(pending_.begin(), pending_.end(), Value{0});  // it is taken off; learn may not follow
+    taken_off();  // learn may not follow
     return latest(x);
+  }
+  // x' Sigma x alone, which takes less: for a question.
+  template <RowLike Row>
+  double variance(const Row& x) {
+    take_off();
+    const double length = spread(x), value = sigma_.quadratic(x_.data(), std::same_as<Row, SparseRow>);
+    return std::max(length * length * value, 0.0);
   }
   // The same again, for the x that was last looked along.
   Along latest(const RowLike auto& x) const {
@@ -67,17 +71,14 @@ class FullCovarianceOf {
       m[j] += move * u[j];
       p[j] = static_cast<Value>(root * u[j]);
     }
+    pends_ = true;
     if constexpr (!exact)
       for (std::size_t j = 0; j < mean.size(); ++j) diagonal_[j] -= p[j] * p[j];
   }
 
   void options(auto&&) {}
   void state(auto&& visit) {
-    if (!pending_.empty()) {
-      pending_.resize(sigma_.padded());  // Sigma may have grown since
-      sigma_.subtract(pending_.data());
-      std::fill(pending_.begin(), pending_.end(), Value{0});
-    }
+    take_off();
     visit("covariance", sigma_);
     if constexpr (!exact) {
       diagonal_.resize(sigma_.size());
@@ -86,8 +87,29 @@ class FullCovarianceOf {
   }
 
  private:
+  // x among zeros; in float of unit length, so that no number is too large or too small. Returns what it was divided by.
+  double spread(const RowLike auto& x) {
+    const double length = exact ? 1 : std::sqrt(x.squared_norm()), share = length > 0 ? 1 / length : 0;
+    x_.resize(sigma_.padded());
+    const bool dense = std::same_as<std::remove_cvref_t<decltype(x)>, DenseRow>;
+    std::fill(x_.begin() + (dense ? x.size : 0), x_.end(), Value{0});
+    x.for_each([=, to = x_.data()](Index j, double v) { to[j] = static_cast<Value>(share * v); });
+    return length;
+  }
+  void take_off() {
+    if (!pends_) return;
+    pending_.resize(sigma_.padded());  // Sigma may have grown since
+    sigma_.subtract(pending_.data());
+    taken_off();
+  }
+  void taken_off() {
+    if (pends_) std::fill(pending_.begin(), pending_.end(), Value{0});
+    pends_ = false;
+  }
+
   SymmetricOf<Value> sigma_;
   AlignedOf<Value> pending_;  // Sigma still has to lose pending pending'
+  bool pends_ = false;        // and it is not 0
   AlignedOf<Value> diagonal_;  // of Sigma without what is pending
   AlignedOf<Value> x_, narrow_;
   Aligned product_;
@@ -105,9 +127,7 @@ class DiagonalCovariance {
   struct Along {
     const Row& x;
     const double* s;
-    double variance() const {
-      return x.sum([s = s](Index j, double v) { return s[j] * v * v; });
-    }
+    double variance() const { return x.squares_by(s); }
   };
 
   template <RowLike Row>
@@ -115,10 +135,7 @@ class DiagonalCovariance {
     return {x, variance_.data()};
   }
 
-  template <RowLike Row>
-  Along<Row> latest(const Row& x) const {
-    return along(x);
-  }
+  double variance(const RowLike auto& x) const { return along(x).variance(); }
 
   // What a step does to the variance and the mean of one feature. Where `inverse` or `share` and the
   // step are 0 it does nothing.

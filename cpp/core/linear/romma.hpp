@@ -75,7 +75,7 @@ struct Romma {
     if (touched < reach) return;
     touched = 0;
     const double* u = direction.data();
-    square = scale * scale * lanes::sum(static_cast<Index>(reach), [=](Index j) { return u[j] * u[j]; });
+    square = scale * scale * lanes::products(static_cast<Index>(reach), u, u);
   }
 };
 

@@ -40,8 +40,18 @@ class SymmetricOf {
     kernels::subtract_multiply(tiles_.data(), rows_, x, s, out, places_);
   }
 
-  void subtract(const Value* s) { add<-1>(s); }
-  void add(const Value* s) { add<1>(s); }
+  void subtract(const Value* s) { kernels::subtract(tiles_.data(), rows_, s); }
+  void add(const Value* s) {
+    Value* tile = tiles_.data();
+    for (std::size_t i = 0; i < rows_; ++i)
+      for (std::size_t j = 0; j <= i; ++j, tile += area)
+        for (std::size_t r = 0; r < side; ++r)
+          for (std::size_t k = 0; k < side; ++k) tile[r * side + k] += s[i * side + r] * s[j * side + k];
+  }
+  // x' this x; see kernels.hpp.
+  double quadratic(const Value* x, bool sparse) {
+    return kernels::quadratic(tiles_.data(), rows_, x, sparse, places_);
+  }
 
   // Element (i, j), i >= j.
   Value& at(std::size_t i, std::size_t j) {
@@ -63,17 +73,6 @@ class SymmetricOf {
 
  private:
   static constexpr std::size_t side = 32 / sizeof(Value), area = side * side;
-
-  // this += sign s s'.
-  template <int sign>
-  void add(const Value* s) {
-    Value* tile = tiles_.data();
-    for (std::size_t i = 0; i < rows_; ++i)
-      for (std::size_t j = 0; j <= i; ++j, tile += area)
-        for (std::size_t r = 0; r < side; ++r)
-          for (std::size_t k = 0; k < side; ++k)
-            tile[r * side + k] += sign * (s[i * side + r] * s[j * side + k]);
-  }
 
   double diagonal_;
   std::size_t size_ = 0, rows_ = 0;

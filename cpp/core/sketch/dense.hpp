@@ -124,7 +124,7 @@ class DenseSketch {
     outside_.add_gram(m, gram.data());
     for (std::size_t i = 0; i < m; ++i)
       for (std::size_t k = 0; k <= i; ++k)
-        gram[i * m + k] += lanes::sum(static_cast<Index>(mean_.size()), [one = rows_[i].data(), other = rows_[k].data()](Index j) { return one[j] * other[j]; });
+        gram[i * m + k] += lanes::products(static_cast<Index>(mean_.size()), rows_[i].data(), rows_[k].data());
     basis_.orthonormalise(m, gram.data());
     multiply();
   }
