@@ -76,8 +76,8 @@ class Guess(Perceptron):
         self.__dict__["_seed"] = seed
         return result
 
-    def decision_function(self, X):
-        return self._scores(len(super().decision_function(X)), self._seed + 1)
+    def score_many(self, X):
+        return self._scores(len(super().score_many(X)), self._seed + 1)
 
 
 # Honest choice -----------------------------------------------------------------------------------
@@ -163,8 +163,8 @@ class Watched(lopsided.COG):
 
     asked: ClassVar[list[int]] = []
 
-    def decision_function(self, X):
-        scores = super().decision_function(X)
+    def score_many(self, X):
+        scores = super().score_many(X)
         self.asked.append(len(scores))
         return scores
 

@@ -88,7 +88,11 @@ def test_fit_partial_fit_and_learn_one_agree(pair):
 def test_positive_can_be_the_smaller_label(pair):
     negative, positive, y = pair
     model = COG(positive=negative).fit(X, y)
-    assert model.classes_.tolist() == [positive, negative]
+    assert model.classes_.tolist() == [negative, positive]
+    scores = model.score_many(X)
+    assert model.decision_function(X).tolist() == (-scores).tolist()
+    assert model.predict(X).tolist() == [negative if s >= 0 else positive for s in scores]
+    assert [model.score_one(x) for x in X] == scores.tolist()
     np.testing.assert_array_equal(
         COG(class_weight=None).fit(X, y).coef_,
         -COG(class_weight=None, positive=negative).fit(X, y).coef_,

@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 
 from lopsided import ACOG, COG, PAUM, Perceptron, learners, load, make
+from lopsided._data import DivergedError
 from lopsided.persist import ModelFileError, from_bytes, to_bytes
 from streams import parameters
 
@@ -398,3 +399,17 @@ def test_kill_while_saving_leaves_the_old_file_or_the_new(tmp_path):
             time.sleep(delay)
             process.send_signal(signal.SIGKILL)
         assert load(path).n_features_in_ == 300_000
+
+
+@pytest.mark.parametrize("name", ["SACOG-II", "SSACOG-II"])
+def test_a_model_that_has_diverged_is_not_saved_over_a_good_one(name, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 1] > 0.3).astype(int)
+    X[-1, 0] = 1e100
+    model = make(name, scaling="none").fit(X[:100], y[:100])
+    model.save(tmp_path / "model.lop")
+    model.partial_fit(X[100:], y[100:])
+    with pytest.raises(DivergedError, match="not finite"):
+        model.save(tmp_path / "model.lop")
+    assert load(tmp_path / "model.lop").n_features_in_ == 3

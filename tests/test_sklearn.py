@@ -8,6 +8,8 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -95,6 +97,23 @@ def test_pipeline_scales_before_it_learns(entry):
     )
     assert pipeline.score(X, y) == np.mean(pipeline.predict(X) == y)
     assert np.isfinite(cross_val_score(pipeline, X, y, scoring="roc_auc", cv=3)).all()
+
+
+@pytest.mark.parametrize("negative", ["fine", "ok"])
+def test_a_ranking_is_judged_the_right_way_round_wherever_the_positive_label_stands(negative):
+    X, t = stream(rows=400)
+    y = np.where(t == 1, "fraud", negative)
+    model = lopsided.COG(positive="fraud")
+    rates = {"learning_rate": [0.1, 1.0]}
+    by_number = GridSearchCV(lopsided.COG(), rates, scoring="roc_auc", cv=3).fit(X, t == 1)
+    by_name = GridSearchCV(model, rates, scoring="roc_auc", cv=3).fit(X, y)
+    np.testing.assert_allclose(
+        by_name.cv_results_["mean_test_score"], by_number.cv_results_["mean_test_score"]
+    )
+    assert by_name.best_score_ > 0.6
+    likely = CalibratedClassifierCV(model, cv=3).fit(X, y)
+    of_fraud = likely.predict_proba(X)[:, likely.classes_.tolist().index("fraud")]
+    assert roc_auc_score(t == 1, of_fraud) > 0.6
 
 
 WITHOUT = """

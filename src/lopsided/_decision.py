@@ -57,7 +57,7 @@ class Decisions(Sequence[Decision]):
         """The labels predicted."""
         labels = self._labels
         pair = np.array([labels.negative, labels.positive], dtype=object)
-        classes = pair if None in pair else labels.classes
+        classes = pair if None in pair else labels.pair
         found: NDArray[Any] = classes[(self.score >= 0).astype(np.intp)]
         return found
 

@@ -164,13 +164,23 @@ class Labels:
         return cls(positive)._with(found, whole=True)
 
     @property
-    def classes(self) -> NDArray[Any]:
+    def pair(self) -> NDArray[Any]:
         """The labels known so far, the negative one first."""
         known = [k for k in (self.negative, self.positive) if k in self.codes]
         try:
             return np.array(known, dtype=self.dtype)
         except OverflowError:
             return np.array(known)
+
+    @property
+    def turned(self) -> bool:
+        """Whether the positive label is the first in order."""
+        return len(self.codes) == 2 and self.positive < self.negative
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels known so far, in order."""
+        return self.pair[::-1] if self.turned else self.pair
 
     def read(
         self, y: NDArray[Any], visit: NDArray[np.int64] | None = None
@@ -211,10 +221,10 @@ class Labels:
 
     def decode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
         """Return labels for predictions; a label that is not known yet is never predicted."""
-        classes = self.classes
-        if len(classes) == 1:
-            return np.repeat(classes, len(positive))
-        decoded: NDArray[Any] = classes[positive.astype(np.intp)]
+        pair = self.pair
+        if len(pair) == 1:
+            return np.repeat(pair, len(positive))
+        decoded: NDArray[Any] = pair[positive.astype(np.intp)]
         return decoded
 
     def _typed(self, dtype: np.dtype[Any]) -> Labels:

@@ -211,6 +211,15 @@ class OnlineClassifier(Parameterised):
     # Predicting ----------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of rows as scikit-learn wants them: above 0 means classes_[1].
+
+        That is the positive class unless its label comes first in order; score_many and score_one
+        are always about the positive class.
+        """
+        scores = self.score_many(X)
+        return -scores if self._labels.turned else scores
+
+    def score_many(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of rows; 0 and above means positive."""
         model = self._fitted()
         batch = self._batch(X, model)
@@ -220,7 +229,7 @@ class OnlineClassifier(Parameterised):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the labels predicted for rows."""
-        return self._labels.decode(self.decision_function(X) >= 0)
+        return self._labels.decode(self.score_many(X) >= 0)
 
     def score_one(self, x: Any) -> float:
         """Return the score of one event: what it would get if it came next."""
@@ -248,7 +257,7 @@ class OnlineClassifier(Parameterised):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels, the negative one first."""
+        """The labels, in order."""
         self._attribute("classes_")
         return self._labels.classes
 
@@ -615,7 +624,7 @@ class LinearClassifier(OnlineClassifier):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """The weight of each scaled feature."""
+        """The weight of each scaled feature in the score of the positive class."""
         weights = np.asarray(self._attribute("coef_").coefficients())
         return weights[self._constants() :]
 

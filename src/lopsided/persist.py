@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._data import DivergedError
 from ._labels import Labels
 from ._whole import write_whole
 from .base import OnlineClassifier
@@ -87,6 +88,12 @@ def to_bytes(model: OnlineClassifier, run: dict[str, Any] | None = None) -> byte
     native, labels = model._fitted(), model._labels
     state = native.state()
     arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}
+    for name, values in arrays.items():
+        if not np.isfinite(values).all():
+            raise DivergedError(
+                f"the model is beyond use and is not saved: its {name} is not finite. "
+                "Learn anew with scaled features or a smaller step"
+            )
     names = native.names
     if names:
         texts = [name.encode("utf-8", "surrogatepass") for name in names]

@@ -137,9 +137,8 @@ def _run(
     counts: Counts = progress
     if test is not None:
         rows, labels = test
-        counts = _judge(
-            np.asarray(labels) == model.classes_[1], model.predict(rows) == model.classes_[1]
-        )
+        positive = model._labels.positive
+        counts = _judge(np.asarray(labels) == positive, model.predict(rows) == positive)
     return model.sparsity_, 1 - counts.accuracy, counts.sum(), progress.seconds
 
 

@@ -101,7 +101,7 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
         "class": type(model).__name__,
         "format": FORMAT,
         "parameters": model.get_params(),
-        "classes": model.classes_.tolist(),
+        "classes": model._labels.pair.tolist(),
         "features": features,
         "nonzero": None if kernels else len(weights),
         "sparsity": 1 - len(weights) / features if features and not kernels else None,

@@ -33,7 +33,7 @@ def command(model: str, data: str, output: str | None, **options: Any) -> None:
     whole = False
     try:
         for block in reader:
-            scores = found.decision_function(block.X)
+            scores = found.score_many(block.X)
             labels = map(cell, found._labels.decode(np.asarray(scores) >= 0).tolist())
             rows = zip(block.lines.tolist(), scores.tolist(), labels, strict=True)
             file = file or ResultFile(output or "-", "line,score,predicted")

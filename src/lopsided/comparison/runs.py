@@ -118,9 +118,9 @@ class Data:
     def judged(self, model: Any, rows: NDArray[np.int64] | None, learned: Progress) -> Progress:
         """Return what a model says of some rows, or of all."""
         if rows is None:
-            scores = model.decision_function(self.X)
+            scores = model.score_many(self.X)
             return _judged(self.codes, scores, self.weights, learned)
-        scores = model.decision_function(some_rows(self.given, rows))
+        scores = model.score_many(some_rows(self.given, rows))
         weights = None if self.weights is None else self.weights[rows]
         return _judged(self.codes[rows], scores, weights, learned)
 
