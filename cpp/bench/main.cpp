@@ -119,6 +119,25 @@ void one_pass(const char* name, const char* kind, const Given& given, const Data
   count(name, learn);
 }
 
+// What a model says of rows it has learned from: the scores, and whether their labels are wanted.
+void questions(const std::string& name, const char* kind, Given given, const Data& data) {
+  given["query"] = given.contains("query") ? given["query"] : 3;  // by the margin
+  given["max_pending"] = 100;
+  const auto model = made(kind, given);
+  model->grow(data.columns);
+  const Count size = data.labels.size();
+  Pass pass;
+  pass.labels = data.labels.data();
+  pass.size = size;
+  model->learn(data.rows(), pass);
+  std::vector<double> scores(size), probabilities(size);
+  std::vector<std::int64_t> ids(size), forgotten(size);
+  std::vector<std::int8_t> asked(size);
+  const Answers out{ids.data(), scores.data(), probabilities.data(), asked.data(), forgotten.data()};
+  count((name + ", scores").c_str(), [&] { model->score(data.rows(), scores.data()); });
+  count((name + ", questions").c_str(), [&] { model->ask(data.rows(), nullptr, out); });
+}
+
 }  // namespace
 
 int main() {
@@ -137,6 +156,9 @@ int main() {
   one_pass("SSOL, sparse", "ssol-diagonal", with(unit, {{"l1", 0.01}}), words);
   one_pass("ACOG diagonal, sparse", "acog-diagonal", balanced, words);
   one_pass("ACOG full, dense", "acog-full", balanced, wide);
+  questions("COG, dense", "cog", balanced, table);
+  questions("ACOG diagonal, dense", "acog-diagonal", with(balanced, {{"query", 4}}), table);
+  questions("ACOG full, dense", "acog-full", with(balanced, {{"query", 4}}), table);
   const Given sketch = with(balanced, {{"sketch_size", 5}});
   one_pass("ACOG sketch, sparse", "acog-sketch", sketch, words);
   one_pass("ACOG sketch, sparse, 50,000 features, next pass", "acog-sketch", sketch, words, 1);

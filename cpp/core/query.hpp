@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <utility>
@@ -164,32 +165,31 @@ struct Kept {
   std::size_t bytes() const { return sizeof(Kept) + 8 * values.size() + 4 * indices.size(); }
 };
 
-// The events that wait, in the order of their numbers. When there are too many the oldest is forgotten.
+// The events that wait, in the order of their numbers, in a ring. When there are too many the oldest is forgotten.
 class Pending {
  public:
   // Returns the event that had to be forgotten, or -1.
   std::int64_t add(Count id, Kept&& kept) {
-    bytes_ += kept.bytes();
-    events_.push_back({id, true, std::move(kept)});
-    if (static_cast<double>(++waiting_) <= most_) return -1;
-    const Count oldest = events_[first_].id;  // the first always waits
-    forget(begin());
+    append(id, std::move(kept));
+    if (static_cast<double>(waiting_) <= most_) return -1;
+    const Count oldest = at(0).id;  // the first always waits
+    forget_at(0);
     return static_cast<std::int64_t>(oldest);
   }
   const Kept* find(Count id) const {
-    const auto at = std::ranges::lower_bound(events_, id, {}, &Entry::id);
-    return at != events_.end() && at->id == id && at->waits ? &at->kept : nullptr;
+    const std::size_t k = place(id);
+    return k < count_ ? &at(k).kept : nullptr;
   }
   bool forget(Count id) {
-    const auto at = std::ranges::lower_bound(events_, id, {}, &Entry::id);
-    if (at == events_.end() || at->id != id || !at->waits) return false;
-    forget(at);
-    return true;
+    const std::size_t k = place(id);
+    const bool waits = k < count_;
+    if (waits) forget_at(k);
+    return waits;
   }
   std::vector<Count> ids() const {
     std::vector<Count> out;
-    for (const Entry& e : events_)
-      if (e.waits) out.push_back(e.id);
+    for (std::size_t k = 0; k < count_; ++k)
+      if (at(k).waits) out.push_back(at(k).id);
     return out;
   }
   std::size_t bytes() const { return bytes_; }
@@ -199,17 +199,14 @@ class Pending {
   // `fits` says whether a kept row is one that the learner could have seen.
   void state(auto&& visit, auto fits) {
     Series all;
-    for (const Entry& e : events_)
-      if (e.waits) write(e.id, e.kept, all.values);
+    for (std::size_t k = 0; k < count_; ++k)
+      if (at(k).waits) write(at(k).id, at(k).kept, all.values);
     visit("pending.events", all);
-    events_.clear();
-    first_ = waiting_ = bytes_ = 0;
-    for (auto at = all.values.cbegin(); at != all.values.cend();) {
-      auto [id, kept] = read(at, all.values.cend());
-      check(fits(kept) && (events_.empty() || id > events_.back().id));
-      bytes_ += kept.bytes();
-      events_.push_back({id, true, std::move(kept)});
-      ++waiting_;
+    count_ = waiting_ = bytes_ = 0;
+    for (auto from = all.values.cbegin(); from != all.values.cend();) {
+      auto [id, kept] = read(from, all.values.cend());
+      check(fits(kept) && (count_ == 0 || id > at(count_ - 1).id));
+      append(id, std::move(kept));
     }
   }
 
@@ -244,26 +241,53 @@ class Pending {
   }
 
   struct Entry {
-    Count id;
-    bool waits;
+    Count id = 0;
+    bool waits = false;
     Kept kept;
   };
-  std::vector<Entry>::iterator begin() { return events_.begin() + static_cast<std::ptrdiff_t>(first_); }
-  void forget(std::vector<Entry>::iterator at) {
-    bytes_ -= at->kept.bytes();
-    at->waits = false;
-    spare_ = std::exchange(at->kept, {});
-    --waiting_;
-    while (first_ < events_.size() && !events_[first_].waits) ++first_;
-    if (events_.size() > 64 + 2 * waiting_) {
-      std::erase_if(events_, [](const Entry& e) { return !e.waits; });
-      first_ = 0;
+  Entry& at(std::size_t k) { return ring_[(first_ + k) & (ring_.size() - 1)]; }
+  const Entry& at(std::size_t k) const { return ring_[(first_ + k) & (ring_.size() - 1)]; }
+
+  // Where an event waits, or count_.
+  std::size_t place(Count id) const {
+    std::size_t low = 0, high = count_;
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (at(middle).id < id) low = middle + 1;
+      else high = middle;
     }
+    return low < count_ && at(low).id == id && at(low).waits ? low : count_;
+  }
+  void append(Count id, Kept&& kept) {
+    if (count_ == ring_.size()) rebuild();
+    bytes_ += kept.bytes();
+    ++waiting_;
+    at(count_++) = {id, true, std::move(kept)};
+  }
+  void forget_at(std::size_t k) {
+    Entry& e = at(k);
+    bytes_ -= e.kept.bytes();
+    e.waits = false;
+    spare_ = std::exchange(e.kept, {});
+    --waiting_;
+    for (; count_ > 0 && !at(0).waits; --count_) ++first_;
+    if (count_ == 0) return;
+    const auto& next = at(0).kept.values;  // whose room is wanted soon
+    for (std::size_t k = 0; k < std::min<std::size_t>(next.size(), 64); k += 8) __builtin_prefetch(next.data() + k, 1);
+  }
+  // A ring of those that wait, half empty.
+  void rebuild() {
+    std::vector<Entry> ring(std::bit_ceil(2 * waiting_ + 1));
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < count_; ++k)
+      if (at(k).waits) ring[count++] = std::move(at(k));
+    ring_ = std::move(ring);
+    first_ = 0, count_ = count;
   }
 
   double most_ = 10000;
-  std::vector<Entry> events_;  // some no longer wait
-  std::size_t first_ = 0;      // that waits
+  std::vector<Entry> ring_;          // as many as a power of two
+  std::size_t first_ = 0, count_ = 0;  // of them so many are in use, and some of these no longer wait
   std::size_t waiting_ = 0, bytes_ = 0;
   Kept spare_;
 };
