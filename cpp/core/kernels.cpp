@@ -19,18 +19,9 @@ namespace avx2 {
 #include "tiles.inc"
 }
 #pragma GCC pop_options
-#define LOPSIDED_HAS_AVX512 __builtin_cpu_supports("avx512f")
-#pragma GCC push_options
-#pragma GCC target("avx512f")
-namespace avx512 {
-#include "tiles.inc"
-}
-#pragma GCC pop_options
 #else
 #define LOPSIDED_HAS_AVX2 false
-#define LOPSIDED_HAS_AVX512 false
 namespace avx2 = plain;
-namespace avx512 = plain;
 #endif
 
 // Whether one of 32 bytes of numbers is not 0, by their bits without the signs.
@@ -90,9 +81,8 @@ template void subtract(float*, std::size_t, const float*);
 template <class Value>
 double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places) {
   const std::size_t count = sparse ? find(x, rows, places) : rows;
-  return LOPSIDED_HAS_AVX512 ? avx512::quadratic(tiles, x, places.data(), count, !sparse)
-         : LOPSIDED_HAS_AVX2 ? avx2::quadratic(tiles, x, places.data(), count, !sparse)
-                             : plain::quadratic(tiles, x, places.data(), count, !sparse);
+  return LOPSIDED_HAS_AVX2 ? avx2::quadratic(tiles, x, places.data(), count, !sparse)
+                           : plain::quadratic(tiles, x, places.data(), count, !sparse);
 }
 template double quadratic(const double*, std::size_t, const double*, bool, std::vector<Index>&);
 template double quadratic(const float*, std::size_t, const float*, bool, std::vector<Index>&);

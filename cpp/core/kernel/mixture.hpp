@@ -77,7 +77,10 @@ class KernelMixture {
     Visit visit;
     std::size_t number;
     bool restores() const { return visit.restores(); }
-    void operator()(const char* name, auto& value) { visit((name + ("." + std::to_string(number))).c_str(), value); }
+    void operator()(const char* name, auto& value) {
+      const std::string numbered = std::string(name) + '.' + std::to_string(number);
+      visit(numbered.c_str(), value);
+    }
   };
 
   static constexpr Count window = 100;
