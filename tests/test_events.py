@@ -349,6 +349,43 @@ def test_a_bad_batch_of_events_leaves_the_model_as_it_was(events, labels, fault)
     assert to_bytes(model) == before
 
 
+class Odd:
+    """A number that changes its mind."""
+
+    value = 0.0
+
+    def __float__(self):
+        self.value += 1
+        return self.value
+
+
+@pytest.mark.parametrize("parameters", [{}, {"hash_bits": 6}, {"scaling": "none"}])
+def test_an_event_that_changes_after_its_score_is_learned_as_it_is(parameters):
+    def changes(event):
+        yield
+        event["a"] = 5.0
+        yield
+        del event["b"]
+        yield
+        event["new"] = "text"
+        yield
+        event.clear()
+        yield
+        event.update(a=2, c=True, odd=Odd())
+
+    both, alone = (COG(**parameters).learn_one({"a": 1.0, "b": -1.0}, 1) for _ in range(2))
+    scored, learned = {"a": 1.0, "b": 0.5}, {"a": 1.0, "b": 0.5}
+    for _, _ in zip(changes(scored), changes(learned), strict=True):
+        for label in (0, 1):
+            score = both.score_one(scored)
+            assert both.score_one(dict(scored)) == score or "odd" in scored
+            both.learn_one(scored, label)
+            if "odd" in learned:
+                learned["odd"].value += 2
+            alone.learn_one(dict(learned), label)
+    assert to_bytes(both) == to_bytes(alone)
+
+
 def test_events_of_weight_0_and_events_not_visited_bring_no_names():
     events, y = [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}], [1, 0, 0]
     model = COG().partial_fit(events, y, sample_weight=[1, 0, 1])

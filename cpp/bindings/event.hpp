@@ -56,6 +56,14 @@ inline void EventRows::look_up_again(const NameTable& names) {
   fresh = std::move(still_fresh);
 }
 
+// A number that no other state of any dict has, where CPython keeps one; else 0.
+inline std::uint64_t version(nb::handle event) {
+#if PY_VERSION_HEX < 0x030C0000 && !defined(PYPY_VERSION)
+  if (PyDict_CheckExact(event.ptr())) return reinterpret_cast<PyDictObject*>(event.ptr())->ma_version_tag;
+#endif
+  return 0;
+}
+
 // The column of a hashed name among 2 ** bits.
 inline Index hashed_column(const NameHash& hash, int bits) {
   return static_cast<Index>(hash.value() >> (64 - bits));
@@ -69,10 +77,12 @@ class EventReader {
   bool hashed() const { return hash_bits_ > 0; }
   Index columns() const { return Index(1) << hash_bits_; }
   std::size_t usual() const { return distinct_; }  // features of an event
+  bool lasting() const { return lasting_; }  // no value of the last event can change but in its dict
 
   // Appends a dict as a row; names not in the table get the columns after the last known one.
   void add(nb::handle event, EventRows& out) {
     out_ = &out;
+    lasting_ = true;
     first_ = out.values.size();
     const auto n = static_cast<std::size_t>(PyDict_GET_SIZE(event.ptr()));
     PyObject *key, *value;
@@ -128,6 +138,7 @@ class EventReader {
       } else if (PyFloat_CheckExact(value)) {
         put(column(key), number(key, value));
       } else {  // __float__ may run any code
+        lasting_ = false;
         const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
         const double v = number(key, value);
         if (static_cast<std::size_t>(PyDict_Size(event.ptr())) != n)
@@ -255,6 +266,7 @@ class EventReader {
   std::size_t place_ = 0;       // in the dict
   std::size_t repeatable_ = 0;  // up to here each recalled name has its own column
   bool merging_ = false;
+  bool lasting_ = true;
   std::vector<Index> slots_;
 };
 

@@ -294,6 +294,7 @@ class PyModel {
     StateFromDict visit(std::move(state));
     model_->state(visit);
     set_names(names);
+    version_ = 0;
   }
 
   void set_names(const nb::list& names) {
@@ -382,9 +383,16 @@ class PyModel {
     return held.events->rows();
   }
 
+  // An event that was scored is often learned next: what was read of it stays as long as it does not change.
   Rows read(const nb::dict& event) {
-    one_.clear(columns_for_events());
-    events_.add(event, one_);
+    const Index columns = columns_for_events();
+    const std::uint64_t now = version(event);
+    if (now == 0 || now != version_ || one_.known != columns) {
+      version_ = 0;
+      one_.clear(columns);
+      events_.add(event, one_);
+      if (events_.lasting()) version_ = now;
+    }
     return one_.rows();
   }
   Index columns_for_events() const {
@@ -438,6 +446,7 @@ class PyModel {
   EventReader events_;
   static constexpr std::size_t most_held = std::size_t{1} << 18;
   EventRows one_, batch_;  // kept for their room
+  std::uint64_t version_ = 0;  // of the event in one_, if it is whole
   std::vector<std::int8_t> signs_;
   std::mutex mutex_;
 };

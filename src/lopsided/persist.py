@@ -48,7 +48,7 @@ def save(
 
     `run` is the state of the run the model is in, kept with it.
     """
-    write_whole(path, to_bytes(model, run))
+    write_whole(path, to_bytes(model, run, sound=True))
 
 
 def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = None) -> Any:
@@ -82,14 +82,16 @@ def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
 
-def to_bytes(model: OnlineClassifier, run: dict[str, Any] | None = None) -> bytes:
-    """Return the file of a model that has learned."""
+def to_bytes(
+    model: OnlineClassifier, run: dict[str, Any] | None = None, *, sound: bool = False
+) -> bytes:
+    """Return the file of a model that has learned; with `sound` only if it can be loaded again."""
     _check_class(model)
     native, labels = model._fitted(), model._labels
     state = native.state()
     arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}
     for name, values in arrays.items():
-        if not np.isfinite(values).all():
+        if sound and not np.isfinite(values).all():
             raise DivergedError(
                 f"the model is beyond use and is not saved: its {name} is not finite. "
                 "Learn anew with scaled features or a smaller step"
