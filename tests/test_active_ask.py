@@ -149,7 +149,7 @@ def test_a_label_of_weight_zero_names_no_class():
     model = Active(PassiveAggressive(positive="bad"), query="always")
     model.tell(model.ask(X[0]).id, "oops", weight=0)
     model.tell(model.ask(X[1]).id, "good")
-    assert model.classes_.tolist() == ["good", "bad"]
+    assert model.classes_.tolist() == ["bad", "good"]
 
 
 def test_the_oldest_is_forgotten_when_too_many_wait():
