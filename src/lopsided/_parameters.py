@@ -136,6 +136,10 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return "there are " + ", ".join(sorted(by_fold.values()))
 
 
+# Makes the annotated fields of a learner its parameters.
+estimator = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+
+
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 class Parameterised:
     """Something whose annotated fields are its parameters, in the way scikit-learn knows."""
