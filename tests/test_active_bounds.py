@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lopsided
+from bound_streams import STREAMS, hinge_minimiser, powers_of_ten, stream
 from lopsided.active_bounds import (
     follow,
     oa3_lemma1,
@@ -24,7 +25,6 @@ from lopsided.active_bounds import (
     record,
 )
 from lopsided.evaluation import progressive
-from test_bounds import STREAMS, hinge_minimiser, stream
 
 THEOREMS = (oa3_theorem1, oa3_theorem2, oa3_theorem3)
 FLAT = 1e18  # a regularization at which the covariance stays what it was
@@ -95,10 +95,7 @@ def test_lemma1_holds_on_any_stream(data):
     event = st.tuples(row, st.sampled_from([-1, 1]), st.booleans())
     events = data.draw(st.lists(event, min_size=1, max_size=12), label="events")
     X, y, asked = zip(*events, strict=True)
-    tens = {
-        name: 10.0 ** data.draw(st.floats(low, high), label=f"log10 of {name}")
-        for name, low, high in (("rho", -2, 2), ("learning_rate", -2, 2), ("regularization", -3, 3))
-    }
+    tens = powers_of_ten(data, rho=(-2, 2), learning_rate=(-2, 2), regularization=(-3, 3))
     delta = 10.0 ** data.draw(st.floats(-3, 2), label="log10 of delta")
     for diagonal in (False, True):
         run = follow(X, y, asked, diagonal=diagonal, **tens)

@@ -14,6 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lopsided
+from bound_streams import (
+    STREAMS,
+    blind_comparators,
+    hinge_minimiser,
+    majority_hides_minority,
+    powers_of_ten,
+    short_streams,
+    stream,
+    unit_rows,
+    vectors,
+)
 from lopsided import bounds
 from lopsided.bounds import Bound, Run, record
 
@@ -44,24 +55,8 @@ def bounds_of(run, u, form="any-rate"):
     return [bound(run, u, form=form) for bound in ([loss, total, cost] if both else [loss, cost])]
 
 
-def hinge_minimiser(run):
-    """Roughly the best fixed model in hindsight: subgradient descent on the summed loss."""
-    best, u = np.zeros(run.X.shape[1]), np.zeros(run.X.shape[1])
-    slope = run.weights if run.loss == "II" else 1.0
-    margin = run.weights if run.loss == "I" else 1.0
-    for step in range(1, 15):
-        u = u + (slope * run.y * (run.y * (run.X @ u) < margin)) @ run.X / math.sqrt(step)
-        if run.comparator_loss(u) < run.comparator_loss(best):
-            best = u
-    return best
-
-
 def comparators(run, rng):
-    d = run.X.shape[1]
-    yield np.zeros(d)
-    for norm in (1e-3, 0.1, 1.0, 10.0, 1e3):
-        direction = rng.normal(size=d)
-        yield norm * direction / np.linalg.norm(direction)
+    yield from blind_comparators(run, rng)
     good = [
         np.linalg.lstsq(run.X, run.y, rcond=None)[0],
         hinge_minimiser(run),
@@ -77,75 +72,6 @@ def check_all(run, rng):
     for u in comparators(run, rng):
         for bound in bounds_of(run, u):
             assert bound.holds, (bound, u)
-
-
-def unit_rows(rng, rounds, d):
-    X = rng.normal(size=(rounds, d))
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
-def linear_labels(rng, X):
-    return np.where(X @ rng.normal(size=X.shape[1]) + 0.2 * rng.normal(size=len(X)) >= 0, 1, -1)
-
-
-def majority_hides_minority(rounds):
-    """Two of three rows pull against the third, but (1, 2) separates them all with margin 1."""
-    signed = np.array([[1.0, 0.0], [1.0, 0.0], [-0.6, 0.8]])[np.arange(rounds) % 3]
-    y = np.where(np.arange(rounds) % 2 == 0, 1, -1)
-    return signed * y[:, None], y
-
-
-def stream(name, rng, rounds=30, d=3):
-    X = unit_rows(rng, rounds, d)
-    y = linear_labels(rng, X)
-    turns = np.where(np.arange(rounds) % 2 == 0, 1, -1)
-    if name == "noise":
-        y = rng.choice([-1, 1], size=rounds)
-    elif name == "short rows":
-        X = X * rng.uniform(0.0, 1.0, size=(rounds, 1))
-    elif name == "axis rows":  # norm 1 exactly
-        X = np.eye(d)[rng.integers(d, size=rounds)]
-        y = rng.choice([-1, 1], size=rounds)
-    elif name == "alternating labels":
-        X, y = np.repeat(X[:1], rounds, axis=0), turns
-    elif name == "repeated row":
-        X, y = np.repeat(X[:1], rounds, axis=0), np.ones(rounds, dtype=int)
-    elif name == "growing margin":
-        X = np.outer(np.arange(1, rounds + 1) / rounds * turns, X[0])
-        y = turns
-    elif name == "rare positives":
-        y = np.where(np.arange(rounds) % 10 == 9, 1, -1)
-    elif name == "zero rows":
-        X[::3] = 0.0
-    elif name == "only zero rows":
-        X[:] = 0.0
-    elif name == "one class":
-        y = -np.ones(rounds, dtype=int)
-    elif name == "sign flip":
-        y[rounds // 2 :] *= -1
-    elif name == "majority hides minority":
-        X, y = majority_hides_minority(rounds)
-    elif name == "long rows":
-        X = 10.0 * X
-    return X, y
-
-
-STREAMS = [
-    "linear",
-    "noise",
-    "short rows",
-    "axis rows",
-    "alternating labels",
-    "repeated row",
-    "growing margin",
-    "rare positives",
-    "zero rows",
-    "only zero rows",
-    "one class",
-    "sign flip",
-    "majority hides minority",
-    "long rows",
-]
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -182,22 +108,14 @@ def test_bounds_hold_when_every_label_contradicts_the_learner(kind, loss, rho):
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_bounds_hold_on_any_stream(data):
-    d = data.draw(st.integers(1, 3), label="features")
-    value = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 0.5]), st.floats(-1.0, 1.0, width=32))
-    row = st.lists(value, min_size=d, max_size=d)
-    events = data.draw(
-        st.lists(st.tuples(row, st.sampled_from([-1, 1])), min_size=1, max_size=12), label="events"
-    )
-    X, y = np.array([x for x, _ in events]), np.array([label for _, label in events])
+    X, y = data.draw(short_streams(), label="stream")
     X = X / np.maximum(1.0, np.linalg.norm(X, axis=1, keepdims=True))
-    log_rate = data.draw(st.floats(-3.0, 3.0), label="log10 of the learning rate")
-    log_rho = data.draw(st.floats(-2.0, 2.0), label="log10 of rho")
-    log_regularization = data.draw(st.floats(-3.0, 3.0), label="log10 of the regularization")
-    u = np.array(data.draw(st.lists(st.floats(-1e3, 1e3), min_size=d, max_size=d), label="u"))
+    tens = powers_of_ten(data, rate=(-3, 3), rho=(-2, 2), r=(-3, 3))
+    u = data.draw(vectors(X.shape[1]), label="u")
     rng = np.random.default_rng(0)
     for kind in KINDS:
         for loss in LOSSES:
-            model = learner(kind, loss, 10.0**log_rate, 10.0**log_rho, 10.0**log_regularization)
+            model = learner(kind, loss, tens["rate"], tens["rho"], tens["r"])
             run = record(model, X, y)
             for bound in bounds_of(run, u):
                 assert bound.holds, bound

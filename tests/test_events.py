@@ -179,13 +179,6 @@ def test_an_empty_event_is_a_row_of_zeros():
     assert model.learn_one({"a": 1.0}, 0).n_features_in_ == 1
 
 
-def test_an_event_of_weight_0_teaches_no_names():
-    model = COG().learn_one({"a": 1.0}, 1)
-    before = to_bytes(model)
-    model.learn_one({"b": 1.0, "c": "x"}, 1, weight=0)
-    assert to_bytes(model) == before
-
-
 def test_dicts_and_unnamed_columns_do_not_mix():
     rows = COG().learn_one([1.0, 2.0], 1)
     with pytest.raises(ValueError, match="without names"):

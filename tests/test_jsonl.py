@@ -18,15 +18,7 @@ from lopsided.data import jsonl
 from lopsided.data.block import BadLines, DataError
 from lopsided.data.jsonl import JsonLinesReader
 
-
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="events.jsonl"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write
+FILE = "events.jsonl"
 
 
 def rows_of(reader):

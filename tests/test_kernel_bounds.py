@@ -32,8 +32,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lopsided
+from oracle_streams import PROFILE
 from streams import stream
-from test_oracles import PROFILE
 
 GAMMA = 0.5
 

@@ -1,6 +1,6 @@
 """The kernel and AUC learners of the library against those of `reference`, on random streams.
 
-As in `test_oracles`: a stream counts only if no decision of the oracle hangs on rounding.
+As in `oracle_streams`: a stream counts only if no decision of the oracle hangs on rounding.
 """
 
 from __future__ import annotations
@@ -15,15 +15,24 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lopsided
+from oracle_streams import (
+    NOISE,
+    PROFILE,
+    QUIRKS,
+    SCALINGS,
+    TOLERANCE,
+    orders,
+    rates,
+    switches,
+    weights,
+)
+from oracle_streams import shaky as shaky_linear
 from reference import AUC_ORACLES, KERNEL_ORACLES, run
 from reference.auc import pairwise_auc
 from reference.first_order import Linear
 from reference.kernel import MedianGamma, SeveralKernels, remembered
 from streams import csr, stream
-from test_oracles import NOISE, PROFILE, QUIRKS, TOLERANCE, orders, rates, switches, weights
-from test_oracles import shaky as shaky_linear
 
-SCALINGS = ("auto", "none", "unit", "standard", "standard+unit")
 sizes = st.integers(1, 6)
 pairs = sizes | st.tuples(sizes, sizes)
 seeds = st.integers(0, 2**32 - 1)

@@ -1,51 +1,31 @@
-"""The library against the slow and obvious learners of `reference`, on random streams.
-
-Whether a learner steps hangs on a comparison, and where the two sides are equal in exact
-arithmetic, rounding decides. Such a stream says nothing about the library, so it is not used: a
-stream counts only if the oracle itself, with its scores and weights wrong by one part in 10^11,
-still takes the same decisions. What must happen at a tie is tested on numbers without rounding.
-"""
+"""The library against the slow and obvious learners of `reference`, on random streams."""
 
 from __future__ import annotations
 
-import os
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lopsided
+from oracle_streams import (
+    NOISE,
+    PROFILE,
+    QUIRKS,
+    SCALINGS,
+    TOLERANCE,
+    forms,
+    orders,
+    rates,
+    shaky,
+    switches,
+    weights,
+)
 from reference import ORACLES, run
 from streams import csr, stream
 
-settings.register_profile(
-    "oracles",
-    max_examples=150,
-    deadline=None,
-    derandomize=bool(os.environ.get("CI")),
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-PROFILE = settings.get_profile("oracles")
-
-SCALINGS = ("auto", "none", "unit", "standard", "standard+unit")
-QUIRKS = (
-    "zero rows",
-    "repeats",
-    "zero column",
-    "constant column",
-    "one class first",
-    "magnitudes",
-    "offset",
-)
-NOISE = 1e-11  # against rounding errors of about 1e-15
-TOLERANCE = {"rtol": 1e-9, "atol": 1e-9}
-
-rates = st.floats(-2, 2).map(lambda k: 10.0**k)
-switches = st.booleans()
 weight_modes = st.sampled_from(["margin", "slope"])
 losses = st.sampled_from(["I", "II"])
 thresholds = st.sampled_from([0.0, 0.01, 0.1, 1.0]) | st.floats(-4, 1).map(lambda k: 10.0**k)
@@ -149,13 +129,6 @@ OPTIONS = {
     },
 }
 
-# The library's names for the forms of an oracle, where it has not the oracle's own name.
-FORMS = {"SACOG": [("ACOG", {"covariance": form}) for form in ("sketch", "dense-sketch")]}
-
-
-def forms(name):
-    return FORMS.get(name, [(name, {})])
-
 
 def cannot_weigh(name, options):
     """Whether the step is always full, so that all weights must be equal."""
@@ -195,68 +168,6 @@ def directions(draw, rng, size, columns):
         return None
     known = draw(st.integers(size, columns))
     return np.linalg.qr(rng.normal(size=(known, size)))[0].T
-
-
-@st.composite
-def weights(draw, rng, rows, equal):
-    """Sample weights with zeros among them, or None."""
-    kind = draw(st.sampled_from(["none", "random", "zeros"]))
-    if kind == "none":
-        return None
-    values = np.full(rows, 2.5) if equal else rng.uniform(0.1, 3, size=rows)
-    if kind == "zeros":
-        values[rng.random(rows) < 0.3] = 0.0
-        values[rng.integers(rows)] = 2.5
-    return values
-
-
-@st.composite
-def orders(draw, rng, rows):
-    """Rows to visit: all as they come, a permutation, part of one, or with some twice."""
-    kind = draw(st.sampled_from(["as is", "permutation", "part", "again"]))
-    if kind == "as is":
-        return None
-    if kind == "again":
-        return rng.integers(rows, size=rows)
-    return rng.permutation(rows)[: rows if kind == "permutation" else (rows + 1) // 2]
-
-
-def shaky(oracle, noise):
-    """The same learner with rounding errors of a given size, which notes when it steps.
-
-    A score w . x is off by a part of sum |w_i x_i|, as with any order of summation; a scaled value
-    by a part of itself; a new weight or covariance by a part of the old one, as with any way to
-    write their difference; the step along a sketch by a part of what the sketch takes away from.
-    """
-    rng = np.random.default_rng(0)
-
-    class Shaky(type(oracle)):
-        def start(self, d):
-            super().start(d)
-            self.steps = []
-
-        def score(self, x):
-            size = np.dot(np.abs(self.w), np.abs(x)) + abs(self.b)
-            return super().score(x) + noise * rng.uniform(-1, 1) * size
-
-        def learn(self, x, *event):
-            x = x * (1 + noise * rng.uniform(-1, 1, size=x.shape))
-            parts = [name for name in self.parts if hasattr(self, name)]
-            before = {name: getattr(self, name) for name in parts}
-            self.steps.append(super().learn(x, *event))
-            for name, old in before.items():
-                new = getattr(self, name)
-                error = noise * rng.uniform(-1, 1, size=np.shape(old))
-                setattr(self, name, new + error * (np.abs(old) + np.abs(new)))
-            return self.steps[-1]
-
-        def move(self, g):
-            super().move(g)
-            error = noise * rng.uniform(-1, 1, size=g.shape)
-            self.w = self.w + error * self.learning_rate * np.abs(g)
-
-    oracle.__class__ = Shaky
-    return oracle
 
 
 def few(X):
@@ -403,115 +314,3 @@ def test_library_equals_its_oracle_over_a_long_stream(case):
         agree(model, lopsided.progressive(model, csr(X), y, sample_weight=weight), want)
     if hasattr(want.oracle, "l1"):
         assert 0 < np.sum(want.oracle.coef == 0) < 40
-
-
-RATE_1 = {"learning_rate": 1.0}
-# Learner, options, rho, rows, labels, and which events are stepped on. No number is ever rounded.
-TIES = {
-    "0 is right for a positive": ("Perceptron", {}, 1, [[1], [2]], [1, 1], [0, 0]),
-    "0 is wrong for a negative": ("Perceptron", {}, 1, [[1, 0], [0, 2]], [-1, -1], [1, 1]),
-    "ROMMA takes 0 for positive": ("ROMMA", {}, 1, [[1, 0], [0, 1]], [-1, 1], [1, 0]),
-    "ROMMA leaves parallel rows alone": ("ROMMA", {}, 1, [[2], [3]], [-1, 1], [1, 0]),
-    "aROMMA, margin of 1": ("ROMMA", {"aggressive": True}, 1, [[1, 0], [1, 3]], [1, 1], [1, 0]),
-    "PA, margin of 1": ("PassiveAggressive", {"variant": "PA"}, 1, [[2], [2]], [1, 1], [1, 0]),
-    "PA-I, margin of 1": ("PassiveAggressive", {"C": 0.5}, 1, [[1], [2]], [-1, -1], [1, 0]),
-    "PA-II, margin of 1": (
-        "PassiveAggressive",
-        {"variant": "PA-II", "C": 0.5},
-        1,
-        [[1], [2]],
-        [1, 1],
-        [1, 0],
-    ),
-    "PAUM steps at its margin": ("PAUM", {}, 2, [[1], [2], [2]], [1, 1, 1], [1, 1, 0]),
-    "PAUM steps at a margin of 0": ("PAUM", {"margin_pos": 0}, 2, [[1], [1]], [1, 1], [1, 0]),
-    "CPA, margin of 1 at cost 4": ("CPA", {}, 4, [[2], [1]], [1, 1], [1, 0]),
-    "CPA strict, 0 is right": ("CPA", {"variant": "strict"}, 4, [[2], [1]], [1, -1], [0, 1]),
-    "CPA max-loss, margin of 2": ("CPA", {"variant": "max-loss"}, 4, [[2], [2]], [1, 1], [1, 0]),
-    "COG-I, margin of rho": (
-        "COG",
-        {"loss": "I", "learning_rate": 0.5},
-        2,
-        [[2], [2], [1]],
-        [1, 1, 1],
-        [1, 0, 1],
-    ),
-    "COG-II, margin of 1": ("COG", {"learning_rate": 0.5}, 2, [[1], [1]], [1, 1], [1, 0]),
-    "AROW, margin of 1": ("AROW", {}, 1, [[1], [2], [1]], [1, 1, 1], [1, 0, 1]),
-    "AROW full, margin of 1": ("AROW", {"covariance": "full"}, 1, [[1], [2]], [1, 1], [1, 0]),
-    "ACOG-I, margin of rho": ("ACOG", RATE_1 | {"loss": "I"}, 2, [[1], [4]], [1, 1], [1, 0]),
-    "ACOG-II, margin of 1": ("ACOG", RATE_1, 2, [[1], [1]], [1, 1], [1, 0]),
-    "ACOG full, margin of 1": (
-        "ACOG",
-        RATE_1 | {"covariance": "full"},
-        2,
-        [[1], [1]],
-        [1, 1],
-        [1, 0],
-    ),
-    "SACOG, margin of 1": (
-        "SACOG",
-        {"learning_rate": 1.0, "sketch_size": 1, "directions": np.eye(1)},
-        2,
-        [[1], [1]],
-        [1, 1],
-        [1, 0],
-    ),
-    "FOBOS, margin of 1": ("TruncatedGradient", RATE_1 | {"l1": 0}, 1, [[1], [1]], [1, 1], [1, 0]),
-    "FOBOS shrinks to 0": (
-        "TruncatedGradient",
-        RATE_1 | {"l1": 0.5},
-        1,
-        [[0.5], [1]],
-        [1, 1],
-        [1, 1],
-    ),
-    "STG shrinks at its ceiling": (
-        "TruncatedGradient",
-        RATE_1 | {"l1": 0.25, "ceiling": 1},
-        1,
-        [[1], [1]],
-        [1, 1],
-        [1, 1],
-    ),
-    "Ada-FOBOS, margin of 1": (
-        "AdaFOBOS",
-        {"learning_rate": 2, "l1": 0, "delta": 1},
-        1,
-        [[1], [1]],
-        [1, 1],
-        [1, 0],
-    ),
-    "Ada-RDA shrinks to 0": (
-        "AdaRDA",
-        {"learning_rate": 2, "l1": 1, "delta": 1},
-        1,
-        [[1], [1]],
-        [1, 1],
-        [1, 1],
-    ),
-    "FSOL shrinks to 0, margin of 1": (
-        "DualAveraging",
-        RATE_1 | {"l1": 1},
-        1,
-        [[1], [1], [1]],
-        [1, 1, 1],
-        [1, 1, 0],
-    ),
-    "SSOL shrinks to 0": ("SSOL", RATE_1 | {"l1": 1}, 1, [[1]], [1], [1]),
-}
-
-
-@pytest.mark.parametrize("case", TIES, ids=lambda case: case.replace(" ", "-"))
-def test_ties_are_decided_exactly(case):
-    name, options, rho, X, y, steps = TIES[case]
-    oracle = shaky(ORACLES[name](**options), 0)
-    want = run(oracle, X, y, class_weight=rho)
-    cost = {} if rho == 1 else {"class_weight": {1: rho, -1: 1}}
-    for rows, (library, more) in product((np.array(X, dtype=float), csr(X)), forms(name)):
-        model = getattr(lopsided, library)(scaling="none", **cost, **options, **more)
-        progress = lopsided.progressive(model, rows, y, points=len(y))
-        updates = np.diff([0, *(point.updates for point in progress.curve)])
-        assert updates.tolist() == steps == [bool(step) for step in oracle.steps]
-        assert progress.scores.tolist() == want.scores.tolist()
-        assert model.coef_.tolist() == oracle.w.tolist()

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from libsvm_text import file_of, open_files, pipe, some_text, texts
 from lopsided import ACOG, COG, _core
 from lopsided.data import open_reader
 from lopsided.data.block import BadLines, DataError
@@ -19,7 +20,6 @@ from lopsided.data.files import PACKED
 from lopsided.data.packed import PackedReader, write_packed
 from lopsided.data.whole import gather
 from lopsided.persist import to_bytes
-from test_libsvm import file_of, open_files, pipe, some_text, texts
 
 ROWS = b"-1 1:1 2:2\n# note\n1 2:0.5 7:-3\n\n-1\n1 3:0.1\n"
 SPREAD = b"1 1:1\n-1 1:-2 3:100\n1 2:0.5\n-1 4:-0.25\n1 1:0.1 5:1e-300\n-1 2:-0\n"

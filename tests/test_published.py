@@ -67,6 +67,32 @@ def test_scores_are_those_of_the_oracle(row, data, prepared):
         assert progress.updates == expected.updates
 
 
+@pytest.mark.parametrize("metric", ["sum", "cost"])
+def test_comparison_gives_the_published_figures(metric, data, prepared):
+    _, y, orders = data
+    rows = [
+        row for row in TABLE
+        if row.paper == "ACOG" and row.metric == metric and row.learner in ("COG-II", "ACOG-II")
+    ]  # fmt: skip
+    for row in rows:
+        rate = row.parameters["learning_rate"]
+        weight = "balanced" if metric == "sum" else {1: row.rho, -1: 1.0}
+        model = lopsided.make(row.learner, scaling="none", positive=1, class_weight=weight)
+        result = lopsided.compare(
+            {row.learner: model},
+            prepared["ACOG"],
+            y,
+            grid={"learning_rate": [rate]},
+            permutations=orders,
+            metric=metric,
+            select="best",
+        )
+        passes = [(r.value, r.counts.sensitivity, r.counts.specificity) for r in result.runs]
+        assert disagreements(row, passes) == []
+        if metric == "sum":
+            assert row.published[0] in result.table()
+
+
 @pytest.mark.parametrize("name", KOIL_PERCEPTRON)
 def test_published_auc_of_held_out_folds(name):
     found = koil(name)

@@ -14,6 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lopsided
+from bound_streams import (
+    STREAMS,
+    blind_comparators,
+    hinge_minimiser,
+    majority_hides_minority,
+    powers_of_ten,
+    short_streams,
+    stream,
+    unit_rows,
+    vectors,
+)
 from lopsided.sparse_bounds import (
     record,
     sol_theorem2,
@@ -21,7 +32,6 @@ from lopsided.sparse_bounds import (
     sol_theorem5,
     sol_theorem6,
 )
-from test_bounds import STREAMS, hinge_minimiser, majority_hides_minority, stream, unit_rows
 
 KINDS = ["FSOL", "full", "coordinate", "shared"]
 SECOND_ORDER = KINDS[1:]
@@ -50,11 +60,7 @@ def bounds_of(run, u, form="any-rate"):
 
 
 def comparators(run, rng):
-    d = run.X.shape[1]
-    yield np.zeros(d)
-    for norm in (1e-3, 0.1, 1.0, 10.0, 1e3):
-        direction = rng.normal(size=d)
-        yield norm * direction / np.linalg.norm(direction)
+    yield from blind_comparators(run, rng)
     steps = (run.weights * run.y * run.updates) @ run.X * run.learning_rate
     good = [
         np.linalg.lstsq(run.X, run.y, rcond=None)[0],
@@ -110,18 +116,9 @@ def test_bounds_hold_when_every_label_contradicts_the_learner(kind, rho):
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_bounds_hold_on_any_stream(data):
-    d = data.draw(st.integers(1, 3), label="features")
-    value = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 0.5]), st.floats(-1.0, 1.0, width=32))
-    row = st.lists(value, min_size=d, max_size=d)
-    events = data.draw(
-        st.lists(st.tuples(row, st.sampled_from([-1, 1])), min_size=1, max_size=12), label="events"
-    )
-    X, y = np.array([x for x, _ in events]), np.array([label for _, label in events])
-    tens = {
-        name: 10.0 ** data.draw(st.floats(low, high), label=f"log10 of {name}")
-        for name, low, high in (("rate", -3, 3), ("l1", -4, 1), ("rho", -2, 2), ("r", -3, 3))
-    }
-    u = np.array(data.draw(st.lists(st.floats(-1e3, 1e3), min_size=d, max_size=d), label="u"))
+    X, y = data.draw(short_streams(), label="stream")
+    tens = powers_of_ten(data, rate=(-3, 3), l1=(-4, 1), rho=(-2, 2), r=(-3, 3))
+    u = data.draw(vectors(X.shape[1]), label="u")
     rng = np.random.default_rng(0)
     for kind in KINDS:
         run = record(learner(kind, tens["rate"], tens["l1"], tens["rho"], tens["r"]), X, y)

@@ -21,14 +21,7 @@ pytest.importorskip("pyarrow")
 PLAIN = "a,b,label\n1,2.5,0\n-3,4e2,1\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write
+FILE = "data.csv"
 
 
 def test_a_table_of_numbers_is_dense_and_named(write):

@@ -1,13 +1,69 @@
-"""Rows scored on several threads get the same bits, and the same errors."""
+"""Several threads: the same bits, the same errors, and no row is lost."""
 
 from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import lopsided
+from every_learner import X, Y, each, learned, make
 from lopsided.catalog import CATALOG
+from lopsided.persist import to_bytes
 from streams import csr, stream
+
+# Learning ---------------------------------------------------------------------------------------
+
+
+def met(model):
+    """How many events it has seen, whether it learned from them or not."""
+    state = model._fitted().state()
+    return state.get("budget.events", state["rounds"])
+
+
+@each
+def test_threads_with_models_of_their_own_give_the_same_bits(name):
+    want = to_bytes(learned(name, "standard"))
+    with ThreadPoolExecutor(4) as pool:
+        models = list(pool.map(lambda _: learned(name, "standard"), range(8)))
+    assert all(to_bytes(model) == want for model in models)
+
+
+@each
+def test_threads_with_one_model_learn_every_row(name):
+    model = make(name).partial_fit(X[:1], Y[:1])
+
+    def work(k):
+        if k % 2:
+            model.partial_fit(X, Y)
+        else:
+            for x, y in zip(X, Y, strict=True):
+                model.learn_one(x, y)
+        model.decision_function(X)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(20)))
+    assert met(model) == 1 + 20 * len(Y)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+@each
+def test_threads_that_begin_a_model_together_learn_every_row(name):
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(10):
+            model = make(name)
+            with ThreadPoolExecutor(4) as pool:
+                list(pool.map(lambda _, m=model: m.partial_fit(X, Y), range(8)))
+            assert met(model) == 8 * len(Y)
+    finally:
+        sys.setswitchinterval(usual)
+
+
+# Scoring ----------------------------------------------------------------------------------------
 
 ROWS, WIDTH = 44_000, 20  # 7 MB: enough for three threads
 

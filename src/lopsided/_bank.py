@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._around import Around
 from ._data import DivergedError, is_events
+from ._learning import Ready, turn_of
 from ._parameters import same
-from .base import OnlineClassifier, Ready, turn_of
+from .base import OnlineClassifier
 
 Result = dict[str, Any] | DivergedError
 

@@ -7,13 +7,14 @@ import difflib
 import math
 import numbers
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, dataclass_transform
 
+T = TypeVar("T")
 Check = Callable[[Any], bool]
 
 
@@ -134,6 +135,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if found:
         return f"did you mean {by_fold[found[0]]!r}?"
     return "there are " + ", ".join(sorted(by_fold.values()))
+
+
+if TYPE_CHECKING:
+
+    @dataclass_transform(kw_only_default=True, eq_default=False)
+    def estimator(cls: type[T]) -> type[T]:
+        """Make the annotated fields of a learner its parameters."""
+else:  # type checkers do not look through this
+    estimator = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)

@@ -14,9 +14,9 @@ from ._columns import check_columns
 from ._data import Batch, as_batch, explained, explanation, is_events
 from ._decision import Decision, Decisions
 from ._estimate import Estimate, estimate_from
-from ._labels import Labels, as_labels
+from ._labels import as_labels
+from ._learning import one_thread_at_a_time
 from ._parameters import is_number
-from .base import one_thread_at_a_time
 from .budget import Budget, as_budget
 
 if TYPE_CHECKING:
@@ -254,19 +254,14 @@ class Active(Around):
         weight : float
             How much it counts; 0 leaves it out.
         """
-        if not is_number(weight) or weight < 0:
-            raise ValueError(
-                f"weight={weight!r} is not possible; it must be finite and not negative"
-            )
-        if weight not in (0, 1) and not self._weights_matter():
-            self._check_weights(np.array([1.0, weight]))
+        weight = self._one_weight(weight)
         self._check()
         self._refresh()
         model = self._fitted()
         self._check_waits(model, event)
         labels, codes = self._labels.read(as_labels([y], 1))
         with explained():
-            model.tell(int(event), int(codes[0]), float(weight))
+            model.tell(int(event), int(codes[0]), weight)
         if weight:
             self._labels = labels
         return self
@@ -374,7 +369,7 @@ class Active(Around):
             self._check()
             self._refresh()
         if self._model is None:
-            labels = Labels.start(self.positive, None, getattr(self._inner(), "class_weight", None))
+            labels = self._new_labels()
             model, made_with = self._make(labels, self._scaling(form))
             self._keep(model, labels, made_with)
         assert self._model is not None

@@ -44,7 +44,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .bounds import ASSUMED, Bound, Floats, Losses, known_rho, labelled_rows
+from ._bounds import ASSUMED, Bound, Floats, Losses, known_rho, labelled_rows
 from .evaluation import progressive
 
 __all__ = [

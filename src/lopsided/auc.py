@@ -6,16 +6,13 @@ them. Choose a threshold on their scores afterwards.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, ClassVar
 
-from ._parameters import choice, integer, positive, sizes
+from ._parameters import choice, estimator, integer, positive, sizes
 from .base import LinearClassifier, OnlineClassifier
 
-_learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 
-
-@_learner
+@estimator
 class RankingClassifier(LinearClassifier):
     """A linear classifier that learns from pairs of a positive and a negative event."""
 
@@ -27,7 +24,7 @@ class RankingClassifier(LinearClassifier):
         return 0
 
 
-@_learner
+@estimator
 class OAM(RankingClassifier):
     """Online AUC maximisation: each event meets a sample of the events of the other class.
 
@@ -74,7 +71,7 @@ class OAM(RankingClassifier):
         return {**own, "buffer_negative": float(negative), "buffer_positive": float(positive)}
 
 
-@_learner
+@estimator
 class OPAUC(RankingClassifier):
     """One-pass AUC optimisation: each event meets mean and covariance of the other class.
 

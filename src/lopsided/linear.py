@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -10,16 +9,15 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._covariance import check_covariance_dtype, covariance_kind
-from ._parameters import choice, integer, number, positive, same, switch
+from ._parameters import choice, estimator, integer, number, positive, same, switch
 from ._sketch import check_directions, sketched_directions
 from .base import LinearClassifier
 from .costs import CostSensitiveClassifier
 
-_learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 _SKETCH_SHAPE = ("sketch_size", "sketch_every", "seed", "directions")
 
 
-@_learner
+@estimator
 class Perceptron(CostSensitiveClassifier):
     """Perceptron: a step on every mistake, and no parameter to choose.
 
@@ -41,7 +39,7 @@ class Perceptron(CostSensitiveClassifier):
     _core_name = "perceptron"
 
 
-@_learner
+@estimator
 class ROMMA(LinearClassifier):
     """Relaxed online maximum margin algorithm: a large margin without a parameter to choose.
 
@@ -73,7 +71,7 @@ class ROMMA(LinearClassifier):
         return False
 
 
-@_learner
+@estimator
 class PassiveAggressive(CostSensitiveClassifier):
     """Passive-aggressive learning: the smallest step that mends the hinge loss.
 
@@ -121,7 +119,7 @@ class PassiveAggressive(CostSensitiveClassifier):
         return self.variant != "PA"
 
 
-@_learner
+@estimator
 class PAUM(CostSensitiveClassifier):
     """Perceptron with uneven margins: each class asks for a margin of its own.
 
@@ -171,7 +169,7 @@ class PAUM(CostSensitiveClassifier):
             raise ValueError("bias and intercept do the same work: choose one of them")
 
 
-@_learner
+@estimator
 class CPA(CostSensitiveClassifier):
     """Prediction-based cost-sensitive passive-aggressive: a target margin of the root of the cost.
 
@@ -205,7 +203,7 @@ class CPA(CostSensitiveClassifier):
         return self.C is not None
 
 
-@_learner
+@estimator
 class COG(CostSensitiveClassifier):
     """Cost-sensitive online gradient descent: minimises the weighted sum or cost directly.
 
@@ -245,7 +243,7 @@ class COG(CostSensitiveClassifier):
         _check_weight_mode(self.loss, self.weight_mode)
 
 
-@_learner
+@estimator
 class _SecondOrder(CostSensitiveClassifier):
     _has_variance = True
     covariance: str = choice("diagonal", "diagonal", "full")
@@ -275,7 +273,7 @@ class _SecondOrder(CostSensitiveClassifier):
         return own
 
 
-@_learner
+@estimator
 class AROW(_SecondOrder):
     """Adaptive regularization of weights: second-order learning that forgives noise.
 
@@ -308,7 +306,7 @@ class AROW(_SecondOrder):
     _core_name = "arow"
 
 
-@_learner
+@estimator
 class ACOG(_SecondOrder):
     """Adaptive cost-sensitive online gradient descent: COG with a step for each direction.
 

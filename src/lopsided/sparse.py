@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._covariance import check_covariance_dtype, covariance_kind
-from ._parameters import choice, fraction, integer, number, positive, switch
+from ._parameters import choice, estimator, fraction, integer, number, positive, switch
 from .costs import CostSensitiveClassifier
 
-_learner = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 _DEFAULT_L1 = {"constant": 0.1, "rda": 1e-4, "inverse": 1.0}  # by l1_schedule
 
 
@@ -89,7 +88,7 @@ class SparseVector:
         return f"<SparseVector of {self.size:,} weights, {self.nnz:,} not zero>"
 
 
-@_learner
+@estimator
 class SparseClassifier(CostSensitiveClassifier):
     """A cost-sensitive online classifier whose model is sparse.
 
@@ -165,7 +164,7 @@ class SparseClassifier(CostSensitiveClassifier):
         return dict(sorted(pairs, key=lambda pair: -abs(pair[1])))
 
 
-@_learner
+@estimator
 class TruncatedGradient(SparseClassifier):
     """Truncated gradient: gradient steps, and every weight shrunk by a constant now and then.
 
@@ -212,7 +211,7 @@ class TruncatedGradient(SparseClassifier):
             raise ValueError("ceiling keeps weights that target_sparsity ends: give one of them")
 
 
-@_learner
+@estimator
 class AdaFOBOS(SparseClassifier):
     """Adaptive FOBOS: gradient steps and shrinks with a rate for each feature.
 
@@ -244,7 +243,7 @@ class AdaFOBOS(SparseClassifier):
     _core_name = "adaptive-fobos"
 
 
-@_learner
+@estimator
 class AdaRDA(SparseClassifier):
     """Adaptive dual averaging: weights from the sum of all gradients, a rate for each feature.
 
@@ -289,7 +288,7 @@ class AdaRDA(SparseClassifier):
         return own
 
 
-@_learner
+@estimator
 class DualAveraging(SparseClassifier):
     """Sparse learning by dual averaging: weights are the shrunken sum of all steps.
 
@@ -344,7 +343,7 @@ class DualAveraging(SparseClassifier):
         return _DEFAULT_L1[self.l1_schedule]
 
 
-@_learner
+@estimator
 class SSOL(SparseClassifier):
     """Second-order sparse online learning: dual averaging with a step for each direction.
 

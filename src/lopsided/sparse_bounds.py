@@ -30,7 +30,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .bounds import STREAM, Bound, Floats, Losses, known_rho, labelled_rows
+from ._bounds import STREAM, Bound, Floats, Losses, known_rho, labelled_rows
 from .evaluation import progressive
 
 __all__ = ["SparseRun", "record", "sol_theorem2", "sol_theorem3", "sol_theorem5", "sol_theorem6"]

@@ -26,7 +26,9 @@ from .options import (
     parse_settings,
     reader_from,
     reading_options,
+    settings_option,
 )
+from .output import left_out
 from .results import cell
 
 _COLUMNS = ("id", "line", "score", "predicted", "asked", "probability")
@@ -44,14 +46,7 @@ Examples:
 @click.argument("model")
 @click.argument("events")
 @click.option("--learner", "-l", help="For a new model: name of the learner. [Recommended]")
-@click.option(
-    "--set",
-    "-s",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="For a new model: a parameter of it. Repeatable.",
-)
+@settings_option("For a new model: a parameter of it. Repeatable.")
 @click.option("--positive", help="For a new model: the positive label.")
 @asking_options
 @click.option("--all", "everything", is_flag=True, help="Write all events, not only questions.")
@@ -99,10 +94,8 @@ def command(
     with only_one(model):
         found, _ = _load(model)
         save(found, model, {"events": events, "line": line, "whole": True, "last": []})
-    for error in reader.bad.found:
-        click.echo(f"left out: {error}", err=True)
-    if dropped := getattr(reader, "dropped", 0):
-        click.echo(f"left out: {dropped:,} rows with missing values", err=True)
+    for text in left_out(reader):
+        click.echo(f"left out: {text}", err=True)
 
 
 def _broken(path: str, state: Any, events: str, *, resume: bool, anew: bool) -> Any:

@@ -25,15 +25,17 @@ from ..data.folds import read_folds
 from ..data.whole import gather, taken
 from .options import (
     check_apart,
-    check_cost,
     check_writable,
+    config_option,
+    cost_option,
     parse_label,
     parse_settings,
-    read_config,
+    quiet_option,
     reader_with,
     reading_options,
+    settings_option,
 )
-from .output import Live
+from .output import Live, left_out
 
 DEFAULT_LEARNERS = (
     "Recommended",
@@ -74,14 +76,7 @@ Examples:
     help="Values to try for a parameter, instead of those of the catalog; none: only defaults; "
     "paper: all of the papers. Repeatable.",
 )
-@click.option(
-    "--set",
-    "-s",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A parameter of all learners that have it. Repeatable.",
-)
+@settings_option("A parameter of all learners that have it. Repeatable.")
 @click.option("--positive", help="The positive label. [the larger of the two]")
 @click.option("--permutations", type=click.IntRange(1), help="How many random orders. [20]")
 @click.option(
@@ -111,16 +106,7 @@ Examples:
     show_default=True,
     help="Weight of sensitivity in the sum.",
 )
-@click.option(
-    "--cost",
-    nargs=2,
-    type=click.FloatRange(0),
-    default=(0.9, 0.1),
-    callback=check_cost,
-    show_default=True,
-    metavar="MISS ALARM",
-    help="Prices of mistakes.",
-)
+@cost_option("Prices of mistakes.")
 @click.option(
     "--select",
     type=click.Choice(["honest", "best"]),
@@ -154,14 +140,8 @@ Examples:
 @click.option("--report", help="Write a report to this HTML file.")
 @click.option("--sweep", metavar="NAME", help="Print the metric against this parameter instead.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --table json.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
-@click.option(
-    "--config",
-    callback=read_config,
-    expose_value=False,
-    is_eager=True,
-    help="TOML file with options of this command.",
-)
+@quiet_option
+@config_option
 @reading_options
 def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Compare learners on DATA: the same rows, the same runs, parameters chosen for each.
@@ -384,10 +364,7 @@ class _Job:
         if getattr(reader, "base", 0) is None and getattr(before, "base", None) is not None:
             reader.base = before.base
         block = self._of_two_classes(gather(reader), reader.bad)
-        self.left_out += [str(e) for e in sorted(reader.bad.found, key=lambda e: e.line or 0)]
-        dropped = getattr(reader, "dropped", 0)
-        if dropped:
-            self.left_out.append(f"{dropped:,} rows with missing values")
+        self.left_out += left_out(reader)
         return block, reader
 
     @staticmethod

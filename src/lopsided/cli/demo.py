@@ -18,7 +18,7 @@ from ..metrics import Counts
 from ..report import require, write
 from ..report.content import money, trivial
 from . import _COMMANDS
-from .options import check_writable
+from .options import check_writable, quiet_option
 from .output import heading, measures, print_json
 from .reports import typed
 
@@ -45,7 +45,7 @@ Examples:
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the stream.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@quiet_option
 def command(output: str, seed: int, as_json: bool, quiet: bool) -> None:
     """Show what cost-sensitive learning is for, on a made-up stream of payments.
 

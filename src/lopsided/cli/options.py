@@ -193,3 +193,32 @@ def read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -
         if key == "set" and isinstance(value, dict):
             value = tuple(f"{k}={v!r}" for k, v in value.items())
         ctx.default_map = {**(ctx.default_map or {}), names[key]: value}
+
+
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress.")
+config_option = click.option(
+    "--config",
+    callback=read_config,
+    expose_value=False,
+    is_eager=True,
+    help="TOML file with options of this command.",
+)
+
+
+def settings_option(text: str) -> Callable[[Any], Any]:
+    """Return the option that sets parameters."""
+    return click.option("--set", "-s", "settings", multiple=True, metavar="NAME=VALUE", help=text)
+
+
+def cost_option(text: str) -> Callable[[Any], Any]:
+    """Return the option with the prices of mistakes."""
+    return click.option(
+        "--cost",
+        nargs=2,
+        type=click.FloatRange(0),
+        default=(0.9, 0.1),
+        callback=check_cost,
+        show_default=True,
+        metavar="MISS ALARM",
+        help=text,
+    )

@@ -38,6 +38,22 @@ def heading(text: str, *, nl: bool = True) -> None:
     click.echo(text if plain else click.style(text, bold=True), nl=nl)
 
 
+def bad_lines(reader: Any) -> list[str]:
+    """Return the bad lines that a reader left out, in their order."""
+    return [str(error) for error in sorted(reader.bad.found, key=lambda e: e.line or 0)]
+
+
+def left_out(reader: Any, *, most: int | None = None) -> list[str]:
+    """Say what a reader left out; of bad lines only the first ones, if there is a limit."""
+    bad, dropped = bad_lines(reader), getattr(reader, "dropped", 0)
+    texts = bad[:most]
+    if len(texts) < len(bad):
+        texts.append(f"{len(bad) - len(texts)} more bad lines")
+    if dropped:
+        texts.append(f"{dropped:,} rows with missing values")
+    return texts
+
+
 def percent(share: float) -> str:
     """Return a share in per cent, or what is said when there is none."""
     return "not available" if math.isnan(share) else f"{share:.2%}"

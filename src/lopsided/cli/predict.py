@@ -9,6 +9,7 @@ import numpy as np
 
 from ..persist import load_run
 from .options import check_apart, check_writable, reader_from, reading_options
+from .output import left_out
 from .results import ResultFile, cell
 
 
@@ -42,7 +43,5 @@ def command(model: str, data: str, output: str | None, **options: Any) -> None:
     finally:
         if file is not None:
             file.close(whole=whole)
-    for error in reader.bad.found:
-        click.echo(f"left out: {error}", err=True)
-    if dropped := getattr(reader, "dropped", 0):
-        click.echo(f"left out: {dropped:,} rows with missing values", err=True)
+    for text in left_out(reader):
+        click.echo(f"left out: {text}", err=True)

@@ -13,7 +13,7 @@ import click
 from .._whole import write_whole
 from ..papers import Experiment, Result, contradictions, experiments, find, reproduce
 from ..papers import text as texts
-from .options import check_writable
+from .options import check_writable, quiet_option
 from .output import Live, heading, print_json, print_table
 
 
@@ -36,7 +36,7 @@ Examples:
 @click.option("--check", is_flag=True, help="Only say where printed figures contradict each other.")
 @click.option("--report", help="Write one HTML page with all tables and plots.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@quiet_option
 def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
     """Run tables and figures of the five papers again, and print them beside ours.
 

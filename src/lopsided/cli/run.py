@@ -20,15 +20,17 @@ from ..stream import Slice, StreamRun
 from .asking import asking, asking_options, check_time, made, time_option
 from .options import (
     check_apart,
-    check_cost,
     check_writable,
+    config_option,
+    cost_option,
     parse_label,
     parse_settings,
-    read_config,
+    quiet_option,
     reader_from,
     reading_options,
+    settings_option,
 )
-from .output import Live, heading, measures, print_json, print_result
+from .output import Live, bad_lines, heading, left_out, measures, print_json, print_result
 from .reports import RunReport
 from .results import ResultFile, cell
 
@@ -66,14 +68,7 @@ Examples:
 )
 @click.argument("data")
 @click.option("--learner", "-l", help=f"Name of the learner. [{DEFAULT_LEARNER}]")
-@click.option(
-    "--set",
-    "-s",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A parameter of the learner. Repeatable.",
-)
+@settings_option("A parameter of the learner. Repeatable.")
 @click.option("--positive", help="The positive label. [the larger of the two]")
 @asking_options
 @time_option
@@ -97,25 +92,10 @@ Examples:
 )
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint of an interrupted run.")
 @click.option("--limit", type=click.IntRange(1), help="Stop after so many rows.")
-@click.option(
-    "--cost",
-    nargs=2,
-    type=click.FloatRange(0),
-    default=(0.9, 0.1),
-    callback=check_cost,
-    show_default=True,
-    metavar="MISS ALARM",
-    help='Prices in the report; to learn with them: --set class_weight="{1: 9, 0: 1}".',
-)
+@cost_option('Prices in the report; to learn with them: --set class_weight="{1: 9, 0: 1}".')
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
-@click.option(
-    "--config",
-    callback=read_config,
-    expose_value=False,
-    is_eager=True,
-    help="TOML file with options of this command.",
-)
+@quiet_option
+@config_option
 @reading_options
 def command(
     data: str, cost: tuple[float, float], as_json: bool, quiet: bool, **options: Any
@@ -266,24 +246,12 @@ class Job:
             self.saved = True
         if self._page:
             notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
-            notes += [f"left out: {text}" for text in self._left_out()]
+            notes += [f"left out: {text}" for text in left_out(self.reader, most=5)]
             if self.run.auc.value == self.run.auc.value:
                 notes.append(f"AUC {self.run.auc.value:.2%} over the whole run")
             self._page.write(self.name, self.model, self.data, self.run.counts, self.cost, notes)
         if self.saved and not interrupted and os.path.exists(self._mark):
             os.unlink(self._mark)
-
-    def _bad_lines(self) -> list[str]:
-        return [str(error) for error in sorted(self.run.bad.found, key=lambda e: e.line or 0)]
-
-    def _left_out(self) -> Iterator[str]:
-        """Say what was left out, in a few lines."""
-        bad, dropped = self._bad_lines(), getattr(self.reader, "dropped", 0)
-        yield from bad[:5]
-        if len(bad) > 5:
-            yield f"{len(bad) - 5} more bad lines"
-        if dropped:
-            yield f"{dropped:,} rows with missing values"
 
     def report(self, as_json: bool, interrupted: bool) -> None:
         """Print what came of it."""
@@ -299,7 +267,7 @@ class Job:
                     "auc_error": self.run.auc.error,
                     "budget_left": self._left(),
                     "seconds": seconds,
-                    "bad_lines": self._bad_lines(),
+                    "bad_lines": bad_lines(self.reader),
                     "dropped": getattr(self.reader, "dropped", 0),
                     "interrupted": interrupted,
                     "saved": self.save_path if self.saved else None,
@@ -307,7 +275,7 @@ class Job:
                 }
             )
             return
-        for text in self._left_out():
+        for text in left_out(self.reader, most=5):
             click.echo(f"left out: {text}", err=True)
         state = "interrupted after" if interrupted else "over"
         speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""

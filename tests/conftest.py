@@ -1,0 +1,17 @@
+"""What tests of several files are given."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def write(tmp_path, request):
+    """Write a file and return its path; it is called as the tests' FILE says, unless told."""
+
+    def write(content, name=request.module.FILE):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write
