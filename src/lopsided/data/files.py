@@ -62,8 +62,10 @@ _OPENERS: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
 def is_packed(path: str) -> bool:
     """Say whether a file is a cache of rows, by its first bytes."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe can be opened only once
+            return False
         with open(path, "rb") as file:
-            return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.read(8) == PACKED
+            return file.read(8) == PACKED
     except OSError:
         return False
 
