@@ -138,6 +138,13 @@ def test_killed_again_and_again_it_ends_with_the_same_bits(data, whole, tmp_path
     assert left == set(OUTPUTS), "no checkpoint and no part of a file is left behind"
 
 
+def test_killed_after_the_last_row_it_still_puts_its_results_in_place(data, whole, tmp_path):
+    cut_short(tmp_path, data, ROWS)
+    code, out, err = run(tmp_path, data, "--resume")
+    assert (code, err) == (0, "")
+    assert (written(tmp_path), figures(out)) == whole
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted_it_reports_saves_and_can_go_on(data, whole, tmp_path, number, code):
     process = start(tmp_path, "-")

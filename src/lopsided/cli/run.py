@@ -210,6 +210,8 @@ class Job:
                 if self._checkpoint and self.run.rows % self._checkpoint == 0:
                     self._save_checkpoint(files)
                 yield
+            if self._written:  # the interrupted run had only to put its results in their places
+                files = files or self._open()
             if "curve" in files and self.run.rows % self._every:
                 self._write_point(files["curve"])
             whole = True
