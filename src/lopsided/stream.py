@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from .data.block import BadLines, Block, DataError
 from .metrics import Counts, RunningAUC
 
 _SCORES = 50_000  # different ones, for the AUC
+_BY_CUSTOM = {0, 1, -1}  # labels whose part is plain
+_HELD = 10_000  # rows in which both labels must show, where one does not tell which is positive
 _COUNTS = tuple(field.name for field in dataclasses.fields(Counts))
 
 
@@ -61,6 +63,7 @@ class StreamRun:
         self.seconds = 0.0
         self.stops = stops
         self._skip = 0
+        self._classes: list[Any] | None = None  # for the first rows that are learned
         self._digest = [0, 0, 0, 0]  # of labels, weights, line numbers and times so far
         self._left_out: list[DataError] = []  # bad lines that were found here
         if state is not None:
@@ -85,7 +88,7 @@ class StreamRun:
     def over(self, blocks: Iterable[Block], *, limit: int | None = None) -> Iterator[Slice]:
         """Learn; after each slice hand it on. Stop asking and the run stops, at a row boundary."""
         file = ""
-        for block in blocks:
+        for block in self._once_labels_tell(blocks, limit):
             file = block.file
             size = len(block.lines)
             if block.y is None:
@@ -107,6 +110,26 @@ class StreamRun:
                 expected=f"it has only {self.rows:,} rows and the checkpoint is after "
                 f"{self._skip:,}: give the data of the interrupted run",
             )
+
+    def _once_labels_tell(self, blocks: Iterable[Block], limit: int | None) -> Iterator[Block]:
+        """Yield blocks; hold the first ones back until their labels tell which is positive."""
+        model = self.model
+        told = model.positive is not None or model.__sklearn_is_fitted__()
+        told = told or isinstance(getattr(model, "class_weight", None), Mapping)
+        enough = 0 if told else min(_HELD, limit or _HELD)
+        blocks, held, rows = iter(blocks), [], 0
+        labels: set[Any] = set()
+        for block in blocks:
+            held.append(block)
+            rows += len(block.lines)
+            labels.update([] if block.y is None else np.unique(block.y).tolist())
+            if rows >= enough or len(labels) > 1 or labels & _BY_CUSTOM:
+                break
+        if not told and len(labels) == 2:
+            self._classes = sorted(labels)
+        while held:
+            yield held.pop(0)
+        yield from blocks
 
     def _pass_over(self, block: Block, rows: int) -> None:
         """Skip rows that an interrupted run has learned."""
@@ -146,8 +169,16 @@ class StreamRun:
         while len(order):
             try:
                 result = self.model._pass(
-                    block.X, block.y, block.weight, order=order, scores=True, time=block.time
+                    block.X,
+                    block.y,
+                    block.weight,
+                    classes=self._classes,
+                    order=order,
+                    scores=True,
+                    time=block.time,
                 )
+                if self.model.__sklearn_is_fitted__():
+                    self._classes = None
                 weights = result["weights"]
                 self.auc.add_many(
                     result["labels"][order],

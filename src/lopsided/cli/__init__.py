@@ -113,5 +113,7 @@ def _complain(error: Exception) -> int:
     text = str(error) or type(error).__name__
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename or 'writing failed'}: {error.strerror}"
-    click.echo(f"lopsided: {text}", err=True)
+    from .words import in_the_shell
+
+    click.echo(f"lopsided: {in_the_shell(text)}", err=True)
     return 1

@@ -229,17 +229,13 @@ def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any
     """Take the learners and their grids out of the options."""
     entries = _entries(options.pop("learners"))
     settings = parse_settings(options.pop("settings"))
-    positive = parse_label(options.pop("positive"))
     made = {}
     for name in settings:
         if not any(name in entry.make().parameter_names() for entry in entries):
             raise click.UsageError(f"--set {name}: no learner has this parameter")
     for entry in entries:
         own = entry.make().parameter_names()
-        model = entry.make(**{name: value for name, value in settings.items() if name in own})
-        if positive is not None:
-            model.positive = positive
-        made[entry.name] = model
+        made[entry.name] = entry.make(**{k: v for k, v in settings.items() if k in own})
     given = options.pop("grid")
     if not given or given == ("paper",):
         return made, {
@@ -299,6 +295,7 @@ class _Job:
         self.left_out: list[str] = []
         self._models, self._grid = models, grid
         self._model = next(iter(models.values()))
+        self._positive: str | None = options.pop("positive")
         self._done = self._total = 0
         test, folds = options.pop("test"), options.pop("folds")
         self._settings = _settings(options, test, folds)
@@ -363,7 +360,11 @@ class _Job:
         reader = reader_with(data, options, **known)
         if getattr(reader, "base", 0) is None and getattr(before, "base", None) is not None:
             reader.base = before.base
-        block = self._of_two_classes(gather(reader), reader.bad)
+        block = gather(reader)
+        if self._positive is not None:
+            for model in self._models.values():
+                model.positive = parse_label(self._positive, self._labels(block)[0].item())
+        block = self._of_two_classes(block, reader.bad)
         self.left_out += left_out(reader)
         return block, reader
 

@@ -19,6 +19,7 @@ else:
 
 from ..base import OnlineClassifier
 from ..data import NamedReader, open_reader
+from ..data._classes import label_of
 from ..data.block import BadLines
 
 _READING = (
@@ -123,17 +124,12 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def parse_label(text: str | None) -> Any:
-    """Return a label given on the command line: a number if it looks like one."""
-    if text is None:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    if not math.isfinite(number):
-        return text
-    return int(number) if number == int(number) else number
+def parse_label(text: str | None, like: Any = None) -> Any:
+    """Return a label given on the command line, read as those of files are.
+
+    `like` is a label that is known: where labels are texts, 1 and true are texts too.
+    """
+    return text if text is None or isinstance(like, str) else label_of(text)
 
 
 def check_apart(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:

@@ -13,6 +13,7 @@ import click
 
 from .._plain import as_json
 from ..metrics import Counts, RunningAUC
+from .words import in_the_shell
 
 
 def print_json(value: Any) -> None:
@@ -40,7 +41,8 @@ def heading(text: str, *, nl: bool = True) -> None:
 
 def bad_lines(reader: Any) -> list[str]:
     """Return the bad lines that a reader left out, in their order."""
-    return [str(error) for error in sorted(reader.bad.found, key=lambda e: e.line or 0)]
+    found = sorted(reader.bad.found, key=lambda e: e.line or 0)
+    return [in_the_shell(str(error)) for error in found]
 
 
 def left_out(reader: Any, *, most: int | None = None) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from ..active import Active
+from ..data.block import Block
 from ..data.files import Interrupted
 from ..persist import load_run, save
 from ..stream import Slice, StreamRun
@@ -156,16 +157,15 @@ class Job:
     def _model_and_state(self, options: dict[str, Any], resume: bool) -> Any:
         learner, load_path = options.pop("learner"), options.pop("load_path")
         settings = parse_settings(options.pop("settings"))
-        positive = parse_label(options.pop("positive"))
+        self._positive: str | None = options.pop("positive")
         self.name = learner or DEFAULT_LEARNER
-        if positive is not None:
-            settings["positive"] = positive
         wanted = asking(options)
         self._mark = f"{self.save_path}.checkpoint"
         if resume:
             if not Path(self._mark).exists():
                 raise click.UsageError(f"--resume: there is no checkpoint {self._mark}")
             self.model, state = load_run(self._mark)
+            self._positive = None
             if state is None:
                 raise click.UsageError(f"--resume: {self._mark} is a model, not a checkpoint")
             if "auc" not in state:
@@ -180,6 +180,8 @@ class Job:
                         "give the same options, or start anew without --resume"
                     )
             return state
+        if self._positive is not None:
+            settings["positive"] = parse_label(self._positive)
         if load_path is None:
             self.model = made(self.name, wanted, settings)
             self.model._check()
@@ -188,6 +190,10 @@ class Job:
             raise click.UsageError("--learner and --load: the saved model has its learner")
         self.model, _ = load_run(load_path)
         self.name = type(self.model).__name__
+        if self._positive is not None:
+            known = self.model._labels.codes
+            settings["positive"] = parse_label(self._positive, next(iter(known), None))
+            self._positive = None
         if wanted and not isinstance(self.model, Active):
             raise click.UsageError(f"{load_path}: this model learns from every label it is given")
         self.model.set_params(**wanted, **settings)
@@ -198,7 +204,7 @@ class Job:
         files: dict[str, ResultFile] = {}
         whole = False
         try:
-            for piece in self.run.over(self.reader, limit=self.limit):
+            for piece in self.run.over(self._blocks(), limit=self.limit):
                 files = files or self._open()
                 if "predictions" in files:
                     self._write_predictions(files["predictions"], piece)
@@ -220,6 +226,14 @@ class Job:
         finally:
             for file in files.values():
                 file.close(whole=whole, keep=bool(self._checkpoint))
+
+    def _blocks(self) -> Iterator[Block]:
+        """Yield the blocks; of a new model --positive is read as the labels of the first are."""
+        for block in self.reader:
+            if self._positive is not None and block.y is not None:
+                self.model.positive = parse_label(self._positive, block.y[0].item())
+                self._positive = None
+            yield block
 
     def _stops(self) -> tuple[int, ...]:
         """Return the numbers of rows at whose multiples something is to be written or kept."""

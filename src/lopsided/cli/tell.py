@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 import click
 
+from .._labels import LabelError
 from ..active import Active
-from ..data._classes import as_number, label_of
+from ..data._classes import as_number
 from ..data.block import DataError
-from ..data.files import plain_name
 from ..persist import load_run, save
 from .asking import only_one
-from .options import check_apart
+from .options import check_apart, parse_label
 from .output import print_json
 
 
@@ -28,7 +28,9 @@ Examples:
 )
 @click.argument("model")
 @click.argument("labels")
-@click.option("--format", "-f", "form", type=click.Choice(("csv", "jsonl")), help="[by ending]")
+@click.option(
+    "--format", "-f", "form", type=click.Choice(("csv", "jsonl")), help="[by ending or look]"
+)
 @click.option("--id", "key", default="id", show_default=True, help="Column or key of the ids.")
 @click.option("--label", default="label", show_default=True, help="Column or key of the labels.")
 @click.option("--weight", help="Column or key of weights.")
@@ -49,8 +51,6 @@ def command(
     An empty label is one that is not known yet. All labels are taken, or none if one is wrong.
     """
     check_apart((labels,), (model,))
-    if form is None:
-        form = "jsonl" if plain_name(labels).endswith(("jsonl", "ndjson", "json")) else "csv"
     told = passed = open_ = 0
     # Read first: while a pipe is waited for, others may use the model.
     answers = list(_answers(labels, form, key, label, weight))
@@ -66,7 +66,9 @@ def command(
                 passed += 1
                 continue
             try:
-                found.tell(event, value, much)
+                found.tell(event, _label(value, found), much)
+            except LabelError as error:
+                raise DataError(file, line, expected=error.what) from None
             except ValueError as error:
                 raise DataError(file, line, expected=str(error)) from None
         told = len(answers) - open_ - passed
@@ -89,27 +91,37 @@ def command(
     click.echo(f"{', '.join(parts)}; {figures['waiting']:,} questions wait")
 
 
+def _label(value: Any, model: Active) -> Any:
+    """Return a label as the model has them: true and 1 may be written as texts."""
+    known = next(iter(model._labels.codes), None)
+    return parse_label(value, known) if isinstance(value, str) else value
+
+
 def _answers(
-    path: str, form: str, key: str, label: str, weight: str | None
+    path: str, form: str | None, key: str, label: str, weight: str | None
 ) -> Iterator[tuple[str, int, int, Any, float]]:
     """Yield file, line, id, label (None if it is not known) and weight."""
     name = "standard input" if path == "-" else path
-    with click.open_file(path, encoding="utf-8") as file:
-        for line, row in _objects(file, name) if form == "jsonl" else _rows(file, name, key, label):
-            wanted = [key, label, *([] if weight is None else [weight])]
-            for column in wanted:
-                if column not in row:
-                    raise DataError(name, line, expected=f'there is no "{column}"')
-            event = row[key]
-            number = as_number(event) if isinstance(event, str) else event
-            if isinstance(number, bool) or not isinstance(number, int):
-                raise DataError(name, line, key, str(event), "the id of a question")
-            value = row[label]
-            if isinstance(value, (list, dict)):
-                raise DataError(name, line, label, json.dumps(value), "a label")
-            if form == "csv":
-                value = None if value == "" else label_of(value)
-            yield name, line, number, value, _weight(name, line, weight, row)
+    with click.open_file(path, encoding="utf-8-sig") as file:
+        lines = list(file)
+    if form is None:
+        start = next((text.lstrip() for text in lines if not text.isspace()), "")
+        objects = start.startswith("{") or path.endswith(("jsonl", "ndjson", "json"))
+        form = "jsonl" if objects else "csv"
+    for line, row in _objects(lines, name) if form == "jsonl" else _rows(lines, name, key, label):
+        wanted = [key, label, *([] if weight is None else [weight])]
+        for column in wanted:
+            if column not in row:
+                raise DataError(name, line, expected=f'there is no "{column}"')
+        event = row[key]
+        number = as_number(event) if isinstance(event, str) else event
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise DataError(name, line, key, str(event), "the id of a question")
+        value = row[label]
+        if isinstance(value, (list, dict)):
+            raise DataError(name, line, label, json.dumps(value), "a label")
+        much = _weight(name, line, weight, row)
+        yield name, line, number, None if value == "" else value, much
 
 
 def _weight(file: str, line: int, weight: str | None, row: dict[str, Any]) -> float:
@@ -122,8 +134,8 @@ def _weight(file: str, line: int, weight: str | None, row: dict[str, Any]) -> fl
     return float(number)
 
 
-def _objects(file: IO[str], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for line, text in enumerate(file, 1):
+def _objects(lines: list[str], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line, text in enumerate(lines, 1):
         if text.isspace():
             continue
         try:
@@ -135,8 +147,10 @@ def _objects(file: IO[str], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         yield line, row
 
 
-def _rows(file: IO[str], name: str, key: str, label: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.reader(file, strict=True)
+def _rows(
+    lines: list[str], name: str, key: str, label: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    reader = csv.reader(lines, strict=True)
     try:
         header = [cell.strip() for cell in next(reader, [])]
         for column in (key, label):

@@ -1,0 +1,28 @@
+"""Errors speak of parameters in Python; in the shell they speak of options."""
+
+from __future__ import annotations
+
+import re
+
+# What an error says, as a pattern, and what it says in the shell.
+WORDS = (
+    (r"say it with positive= or give classes=( at the first call)?", "say it with --positive"),
+    (r'missing="zero" or "drop" tolerates', "--missing zero or --missing drop tolerates"),
+    (
+        r"\b(\w+) cannot change in a model that has learned: call fit to start anew",
+        r"\1 cannot change in a model that has learned: leave it out, or --load to start anew",
+    ),
+    (r"\bpositive=(.+) is not among", r"--positive: \1 is not among"),
+    (r"; say it with label, the columns", "; say it with --label, the columns"),
+    (
+        r"or name the column as categorical, or drop it",
+        "or --categorical or --drop for this column",
+    ),
+)
+
+
+def in_the_shell(text: str) -> str:
+    """Return the text of an error with options where it names parameters."""
+    for said, meant in WORDS:
+        text = re.sub(said, meant, text)
+    return text
