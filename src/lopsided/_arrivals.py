@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._data import BadRowError
 from ._parameters import is_number
+
+LEAP = 366  # days between times that follow each other; more is taken for a slip
 
 
 def as_days(time: Any, rows: int) -> NDArray[np.float64]:
@@ -30,6 +33,32 @@ def as_days(time: Any, rows: int) -> NDArray[np.float64]:
         row = int(np.argmin(np.isfinite(days)))
         raise ValueError(f"row {row} has no time: every event needs one")
     return days
+
+
+def latest_day(days: NDArray[np.float64], latest: float, rows: NDArray[np.int64]) -> float:
+    """Return the latest of some days and the one so far (NaN: none); raise where a day is far off.
+
+    `rows` are the places of the days, in the order they are met.
+    """
+    so_far = np.fmax.accumulate(np.concatenate([[latest], days[rows]]))
+    before = so_far[:-1]
+    far = np.abs(days[rows] - before) > LEAP
+    if far.any():
+        at = int(np.argmax(far))
+        row = int(rows[at])
+        leap = int(days[row] - before[at])
+        side = "after" if leap > 0 else "before"
+        raise BadRowError(
+            f"the time {_date(days[row])} is {abs(leap):,} days {side} {_date(before[at])}, the "
+            f"latest so far; a budget that is daily takes at most {LEAP}: correct the time or "
+            "leave the event out",
+            row,
+        )
+    return float(so_far[-1])
+
+
+def _date(day: float) -> str:
+    return str(np.datetime64(0, "D") + np.timedelta64(int(day), "D"))
 
 
 def seconds(value: Any) -> float | None:

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._around import Around
-from ._arrivals import as_days, as_delays
+from ._arrivals import as_days, as_delays, latest_day
 from ._columns import check_columns
-from ._data import Batch, as_batch, explained, explanation, is_events
+from ._data import BadRowError, Batch, as_batch, explained, explanation, is_events
 from ._decision import Decision, Decisions
 from ._estimate import Estimate, estimate_from
 from ._labels import as_labels
-from ._learning import one_thread_at_a_time
+from ._learning import Ready, one_thread_at_a_time
 from ._parameters import is_number
 from .budget import Budget, as_budget
 
@@ -99,6 +99,8 @@ class Active(Around):
         "seed": "a whole number from 0 to 4294967295",
         "max_pending": "a whole number from 1 to 2147483648",
     }
+    # A model, and the latest day it has met.
+    _met: tuple[_core.Model, float] | None = None
     query: Any
     budget: Any
     delta: Any
@@ -213,6 +215,7 @@ class Active(Around):
         )
         if model is None:
             model = self._begin("event" if isinstance(x, dict) else "dense")
+        latest = self._latest_one(model, day) if daily else 0.0
         try:  # a context manager would take as long as the decision
             if isinstance(x, dict):
                 number, score, *rest = model.ask_event(x, day)
@@ -221,6 +224,8 @@ class Active(Around):
                 number, score, *rest = model.ask_row(row, day)
         except _core.RowError as error:
             raise explanation(error, model.names) from None
+        if daily:
+            self._met = model, latest
         labels = self._labels
         return Decision(number, score, labels.positive if score >= 0 else labels.negative, *rest)
 
@@ -233,8 +238,12 @@ class Active(Around):
             batch = Batch(model.event_rows(list(X)), None, "event", open=True)
         elif model.features:
             check_columns(type(self).__name__, model, batch, learning=True)
+        daily = self._daily()
+        latest = self._latest(model, days, np.arange(len(days))) if daily else 0.0
         with explained(batch.names):
             found = model.ask(batch.rows, days)
+        if daily:
+            self._met = model, latest
         if batch.names:
             model.set_names(batch.names[: model.features])
         return Decisions(self._labels, found)
@@ -402,5 +411,42 @@ class Active(Around):
             raise ValueError("time has an effect only with a budget that is daily")
         return as_days(time, rows)
 
+    def _latest(
+        self, model: _core.Model, days: NDArray[np.float64], rows: NDArray[np.int64]
+    ) -> float:
+        """Return the latest day after some rows; raise if one is far off."""
+        if self._met is None or self._met[0] is not model:
+            state = model.state()
+            first, period = float(state["budget.first"]), float(state["budget.period"])
+            # A budget that was not daily until now has met no day but 0.
+            self._met = model, first + period if first else np.nan
+        return latest_day(days, self._met[1], rows)
+
+    def _latest_one(self, model: _core.Model, day: float) -> float:
+        if self._met is not None and self._met[0] is model and day == self._met[1]:
+            return day  # most events are of the same day as the one before
+        try:
+            return self._latest(model, np.array([day]), np.zeros(1, np.int64))
+        except BadRowError as error:
+            raise ValueError(error.what) from None
+
+    def _ready(self, *args: Any, **options: Any) -> Ready:
+        ready = super()._ready(*args, **options)
+        if self._daily():
+            self._latest(ready.model, *_met(ready))
+        return ready
+
+    def _learned(self, ready: Ready, result: dict[str, Any]) -> dict[str, Any]:
+        if self._daily() and result["events"]:
+            self._met = ready.model, self._latest(ready.model, *_met(ready))
+        return super()._learned(ready, result)
+
     def _delays(self, delay: Any, rows: int) -> NDArray[np.float64] | None:
         return None if delay is None else as_delays(delay, rows, self.seed)
+
+
+def _met(ready: Ready) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the days of a batch, and the rows that count in the order they are met."""
+    assert ready.days is not None
+    rows = np.arange(len(ready.days)) if ready.visit is None else ready.visit
+    return ready.days, rows if ready.weights is None else rows[ready.weights[rows] != 0]

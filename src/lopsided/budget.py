@@ -38,7 +38,8 @@ class Budget:
         With money: what a label costs.
     per : int or "day", optional
         With labels or money: they are there again for each so many events, or for each day (UTC).
-        An event that comes after one of a later day counts for the later day.
+        An event that comes after one of a later day counts for the later day; one that is more
+        than 366 days from the latest day so far is an error, for it is likely a slip.
     saving : bool
         With per: what is not spent in one period can be spent in later ones.
 

@@ -15,7 +15,7 @@ from .._data import BadRowError
 from .._decision import Decision
 from .._plain import plain
 from ..active import Active
-from ..data.block import Block, DataError
+from ..data.block import BadLines, Block, DataError
 from ..data.whole import taken
 from ..persist import load_run, save
 from .asking import asking, asking_options, check_time, made, only_one, time_option
@@ -86,7 +86,7 @@ def command(
         with only_one(model):
             if os.path.exists(model):  # answers may have come in meanwhile
                 found, _ = _load(model)
-            rows = _ask(found, block)
+            rows = _ask(found, block, reader.bad)
             line = int(block.lines[-1])
             last = rows if everything else [row for row in rows if row[4]]
             save(found, model, {"events": events, "line": line, "whole": False, "last": last})
@@ -154,14 +154,17 @@ def _after(reader: Any, line: int) -> Iterator[Block]:
             yield taken(block, rows)
 
 
-def _ask(model: Active, block: Block) -> list[list[Any]]:
-    try:
-        decisions = model.ask_many(block.X, time=block.time)
-    except BadRowError as error:
-        if error.row is None:
-            raise
-        raise DataError(block.file, int(block.lines[error.row]), expected=error.what) from None
-    return [_row(d, line) for d, line in zip(decisions, block.lines.tolist(), strict=True)]
+def _ask(model: Active, block: Block, bad: BadLines) -> list[list[Any]]:
+    """Return what comes of the events; those that cannot be are bad lines."""
+    while len(block.lines):
+        try:
+            decisions = model.ask_many(block.X, time=block.time)
+        except BadRowError as error:
+            bad.add(DataError(block.file, int(block.lines[error.row]), expected=error.what))
+            block = taken(block, np.delete(np.arange(len(block.lines)), error.row))
+            continue
+        return [_row(d, line) for d, line in zip(decisions, block.lines.tolist(), strict=True)]
+    return []
 
 
 def _row(decision: Decision, line: int) -> list[Any]:
