@@ -107,15 +107,18 @@ class ByteStream(io.RawIOBase):
         self._arrivals = select.poll()
         self._arrivals.register(self._raw, select.POLLIN)
         self._taken = 0
-        counted = cast(BinaryIO, io.BufferedReader(_Counted(self), 1 << 18))
+        self._ahead = b""  # taken but not handed on yet
+        self._bytes = cast(BinaryIO, io.BufferedReader(_Counted(self), 1 << 18))
         ending = os.path.splitext(path)[1]
         magic, opener = _OPENERS.get(ending, (b"", None))
         if opener is not None:
-            start = counted.peek(8)[: len(magic)]  # type: ignore[attr-defined]
+            start = self._bytes.peek(8)[: len(magic)]  # type: ignore[attr-defined]
             if start != magic:
                 what = "is empty" if not start else f"is not {ending[1:]}: wrong first bytes"
                 raise DataError(self.name, expected=f"{what} (byte 0)")
-        self._stream: Any = counted if opener is None else opener(counted)
+        # A pipe says by its first bytes whether it is compressed, when they are there.
+        self._unknown = opener is None and self.size is None
+        self._stream: Any = self._bytes if opener is None else opener(self._bytes)
         self._plain = opener is None
 
     @property
@@ -130,6 +133,8 @@ class ByteStream(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer; 0 at the end."""
         try:
+            if self._unknown:
+                self._look()
             if self._plain:
                 return int(self._stream.readinto1(buffer))
             data = self._stream.read(len(buffer))
@@ -144,6 +149,21 @@ class ByteStream(io.RawIOBase):
             raise DataError(
                 self.name, expected=f"reading failed near byte {self._taken}: {reason}"
             ) from None
+
+    def _look(self) -> None:
+        """Find out whether a pipe is compressed."""
+        self._unknown = False
+        start = b""
+        while any(m.startswith(start) and len(start) < len(m) for m, _ in _OPENERS.values()):
+            some = bytearray(8)
+            taken = self._take(some)
+            if not taken:
+                break
+            start += some[:taken]
+        self._ahead = start
+        for magic, opener in _OPENERS.values():
+            if start.startswith(magic):
+                self._stream, self._plain = opener(self._bytes), False
 
     def waiting(self) -> bool:
         """Say whether bytes, or the end, can be read at once."""
@@ -176,9 +196,14 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        return self._owner._take(buffer)
+        ahead = self._owner._ahead[: len(buffer)]
+        if not ahead:
+            return self._owner._take(buffer)
+        buffer[: len(ahead)] = ahead
+        self._owner._ahead = self._owner._ahead[len(ahead) :]
+        return len(ahead)
 
 
 def open_bytes(path: str) -> ByteStream:
-    """Open a file, "-" for standard input, or a pipe, decompressed by its ending."""
+    """Open a file, "-" for standard input, or a pipe, decompressed by ending or first bytes."""
     return ByteStream(path)

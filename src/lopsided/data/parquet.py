@@ -62,7 +62,9 @@ class ParquetReader(TableReader):
         self._pa, parquet = arrow("pyarrow"), arrow("pyarrow.parquet")
         with open_bytes(path) as stream:  # says what is wrong with a path better than Arrow
             if stream.size is None or plain_name(path) != path:
-                raise DataError(stream.name, expected="Parquet is read from a regular file only")
+                raise DataError(
+                    stream.name, expected="Parquet is read from a plain file only; save it as one"
+                )
         try:
             # Without a buffer size Arrow would hold whole columns of a row group.
             self._file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
