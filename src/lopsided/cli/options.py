@@ -28,7 +28,7 @@ _READING = (
     ),
     click.option("--label", help="Label column or key, by name or position."),
     click.option("--weight", help="Weight column or key."),
-    click.option("--drop", multiple=True, help="Column to leave out. Repeatable."),
+    click.option("--drop", multiple=True, help="Column or key to leave out. Repeatable."),
     click.option("--categorical", multiple=True, help="Column of categories, or 'auto'."),
     click.option("--missing", help="What empty cells mean: error, zero or drop. [error]"),
     click.option("--delimiter", help="Between the cells of CSV. [,]"),

@@ -72,7 +72,7 @@ class Columns:
         starts = tuple(f"{self.names[at]}=" for at in self.features if at in categorical)
         for name in known:
             if name not in here and not name.startswith(starts or ("\0",)):
-                hint = _hint(name, sorted(here))
+                hint = near(name, sorted(here))
                 raise DataError(
                     self.file,
                     expected=f'the model knows the column "{name}", but here is none{hint}',
@@ -99,7 +99,7 @@ def position(which: Which, names: list[str], file: str, option: str) -> int:
         if not re.fullmatch(r"-?\d+", which):
             raise DataError(
                 file,
-                expected=f'{option}: there is no column "{which}"{_hint(which, names)}; '
+                expected=f'{option}: there is no column "{which}"{near(which, names)}; '
                 f"the columns are {_listed(names)}",
             )
     at = int(which)
@@ -141,9 +141,10 @@ def _label_position(
     )
 
 
-def _hint(name: str, names: Sequence[str]) -> str:
-    near = get_close_matches(name, names, 1, 0.6)
-    return f'; did you mean "{near[0]}"?' if near else ""
+def near(name: str, names: Sequence[str]) -> str:
+    """Say which name was probably meant, as the tail of an error message."""
+    found = get_close_matches(name, names, 1, 0.6)
+    return f'; did you mean "{found[0]}"?' if found else ""
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import math
 import re
@@ -15,6 +17,7 @@ from .._arrivals import seconds
 from ._arriving import read_some
 from ._cells import TIME
 from ._classes import Classes
+from ._columns import near
 from ._table import BLOCK_ROWS, Missing, check_options
 from .block import BadLines, Block, DataError
 from .files import open_bytes
@@ -44,6 +47,9 @@ class JsonLinesReader:
         The member that is the weight.
     time : str, optional
         The member that is the time: seconds since 1970 or a date, UTC unless it says otherwise.
+    drop : sequence of str
+        Members to leave out, of whatever kind. An event need not have them, but one of all must,
+        where there are labels.
     missing : {"error", "zero", "drop"}
         A null is an error, or counts as a feature that is not there, or its event is left out.
     classes : sequence, optional
@@ -78,6 +84,7 @@ class JsonLinesReader:
         label: str = "label",
         weight: str | None = None,
         time: str | None = None,
+        drop: Sequence[str] = (),
         missing: Missing = "error",
         classes: Sequence[Any] | None = (),
         labelled: bool = True,
@@ -89,17 +96,24 @@ class JsonLinesReader:
 
         check_options(missing, block_rows)
         parts = {"label": label, "weight": weight, "time": time}
-        for one, other in (("label", "weight"), ("label", "time"), ("weight", "time")):
+        for one, other in (("label", "weight"), ("weight", "time"), ("time", "label")):
             if parts[one] is not None and parts[one] == parts[other]:
                 raise ValueError(f"{one} and {other} are both {parts[one]!r}")
+            if parts[one] is not None and parts[one] in drop:
+                raise ValueError(f"{parts[one]!r} is both dropped and the {one}")
         self.bad = BadLines() if bad is None else bad
         self.dropped = 0
+        self._drop, self._unmet = tuple(drop), set(drop)
+        self._some: Event = {}
         self._label, self._weight, self._missing = label, weight, missing
         self._time = time
         self._classes = Classes(classes, written=False)
         self._labelled, self._block_rows = labelled, block_rows
         self._used = False
-        self._decode = msgspec.json.Decoder(dict[str, bool | int | float | str | None]).decode
+        plain = dict[str, bool | int | float | str | None]
+        self._decode = msgspec.json.Decoder(plain).decode
+        self._decode_any = msgspec.json.Decoder(Event).decode
+        self._checked = functools.partial(msgspec.convert, type=plain)
         self._faults = (msgspec.DecodeError, ValueError, RecursionError)
         self.stream = open_bytes(path)
 
@@ -126,6 +140,10 @@ class JsonLinesReader:
             some = bool(self.bad.found or self.dropped)
             none = "no line of it can be used" if some else "there are no rows in it"
             raise DataError(self.stream.name, expected=none)
+        if self._unmet and self._labelled:
+            name = min(self._unmet)
+            hint = near(name, list(self._some))
+            raise DataError(self.stream.name, expected=f'drop: no event has "{name}"{hint}')
 
     def _pieces(self) -> Iterator[tuple[int, list[bytes]]]:
         """Yield whole lines, with the number of the first of them."""
@@ -164,6 +182,7 @@ class JsonLinesReader:
             except _LineError as fault:
                 self.bad.add(DataError(self.stream.name, number, *fault.args))
                 continue
+            self._some = event
             events.append(event)
             labels.append(label)
             weights.append(weight)
@@ -192,7 +211,7 @@ class JsonLinesReader:
         try:
             event: Event = self._decode(line)
         except self._faults as error:
-            raise _explained(line, error) from None
+            event = self._without_dropped(line, error)
         # Each member has a colon; more of them stand in texts, or a name comes twice.
         if line.count(b":") != len(event):
             json.loads(line, object_pairs_hook=_once)
@@ -200,6 +219,10 @@ class JsonLinesReader:
             for name, value in event.items():
                 if value.__class__ is int and not -_LARGEST <= value <= _LARGEST:
                     raise _LineError(name, None, "a number within the range of float64")
+        for name in self._drop:
+            if name in event:
+                del event[name]
+                self._unmet.discard(name)
         if not self._labelled:
             event.pop(self._label, None)
         if None in event.values():
@@ -212,6 +235,16 @@ class JsonLinesReader:
                 )
             event = {name: value for name, value in event.items() if value is not None}
         return event
+
+    def _without_dropped(self, line: bytes, error: Exception) -> Event:
+        """Return the members of an object that are left when those to drop are not looked at."""
+        with contextlib.suppress(*self._faults):
+            event = self._decode_any(line)
+            met = self._unmet.intersection(event)
+            rest: Event = self._checked({k: v for k, v in event.items() if k not in self._drop})
+            self._unmet -= met
+            return rest
+        raise _explained(line, error, self._drop) from None
 
     def _taken(self, event: Event) -> tuple[Any, float]:
         """Take label and weight out of an event."""
@@ -248,7 +281,7 @@ def _once(pairs: list[tuple[str, Any]]) -> None:
         seen.add(name)
 
 
-def _explained(line: bytes, error: Exception) -> _LineError:
+def _explained(line: bytes, error: Exception, drop: Sequence[str]) -> _LineError:
     """Return what is wrong with a line that is not an object of plain values."""
     shown = line.decode("utf-8", "backslashreplace").strip()
     if isinstance(error, UnicodeDecodeError):
@@ -265,6 +298,8 @@ def _explained(line: bytes, error: Exception) -> _LineError:
     if not isinstance(value, dict):
         return _LineError(None, shown, "a JSON object, with names and values in braces")
     for name, member in value.items():
+        if name in drop:
+            continue
         if isinstance(member, (dict, list)):
             return _LineError(
                 name, json.dumps(member), "a number, true, false or a text; not nested"
