@@ -102,9 +102,7 @@ Examples:
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="Weight of sensitivity in the sum.",
+    help="Weight of sensitivity in the sum. [0.5]",
 )
 @cost_option("Prices of mistakes.")
 @click.option(
@@ -167,6 +165,10 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
         raise click.UsageError(f"--sweep {sweep}: no learner has it in its grid; add --grid")
     if sweep is not None and options["search"] == "coarse":
         raise click.UsageError("--sweep: a coarse search leaves points of the grid out")
+    if options["alpha"] is None:
+        options["alpha"] = 0.5
+    elif report is None and not _has_sum(options["metric"], form, sweep):
+        raise click.UsageError("--alpha: it weighs the sum, and the table has none; leave it out")
     _check_choice(options, any(len(mine) > 1 for mine in points))
     job = _Job(data, models, grid, options)
     result = job.run(journal, Live(quiet or as_json))
@@ -189,6 +191,13 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
         else:
             write_whole(report, page.encode())
     return 0
+
+
+def _has_sum(metric: str, form: str, sweep: str | None) -> bool:
+    """Say whether a table shows the weighted sum."""
+    if metric == "sum" or sweep is not None:
+        return metric == "sum"
+    return metric == "cost" or form in ("csv", "json")
 
 
 def _check_choice(options: dict[str, Any], choosing: bool) -> None:

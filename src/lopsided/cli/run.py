@@ -81,9 +81,7 @@ Examples:
 @click.option(
     "--every",
     type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    help="Rows between points of the curve.",
+    help="Rows between points of the curve. [1000]",
 )
 @click.option(
     "--checkpoint",
@@ -131,7 +129,10 @@ class Job:
         self.limit: int | None = options.pop("limit")
         self._predictions: str | None = options.pop("predictions")
         self._curve: str | None = options.pop("curve")
-        self._every: int = options.pop("every")
+        every: int | None = options.pop("every")
+        if every is not None and self._curve is None:
+            raise click.UsageError("--every is for --curve: leave it out, or name a file")
+        self._every = 1000 if every is None else every
         self._checkpoint: int | None = options.pop("checkpoint")
         resume: bool = options.pop("resume")
         report_path: str | None = options.pop("report_path")
