@@ -20,7 +20,8 @@ def run(folder, *options, hide=None):
         blocked = folder / "blocked" / hide
         blocked.mkdir(parents=True, exist_ok=True)
         (blocked / "__init__.py").write_text("raise ImportError('hidden')\n")
-        env["PYTHONPATH"] = str(blocked.parent)
+        path = [str(blocked.parent), os.environ.get("PYTHONPATH", "")]
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, path))
     return subprocess.run(
         [LOPSIDED, "demo", *options], cwd=folder, env=env, capture_output=True, text=True
     )
@@ -96,9 +97,15 @@ def test_it_is_the_same_each_time_and_another_with_another_seed(shown, tmp_path)
 def test_without_matplotlib_the_table_is_there(shown, tmp_path):
     done = run(tmp_path, hide="matplotlib")
     assert (done.returncode, done.stderr) == (0, "")
-    assert 'pip install "lopsided[report]"' in done.stdout
+    assert "pip install matplotlib" in done.stdout
     assert done.stdout.splitlines()[:12] == shown[0].splitlines()[:12]
     assert not (tmp_path / "report.html").exists()
+
+
+def test_what_the_next_step_needs_is_said_where_it_is_not_there(shown, tmp_path):
+    assert "pip install" not in shown[0]
+    done = run(tmp_path, hide="pyarrow")
+    assert "your own data:\n  pip install pyarrow " in done.stdout
 
 
 def test_a_file_that_is_no_report_is_not_replaced(tmp_path):

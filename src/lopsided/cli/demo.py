@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ..catalog import make
+from ..data._table import arrow
 from ..data.generators import Fraud, fraud
 from ..evaluation import progressive
 from ..metrics import Counts
@@ -77,6 +78,10 @@ def command(output: str, seed: int, as_json: bool, quiet: bool) -> None:
     click.echo()
     click.echo(missing or f"The same in figures: {output} (open it in a browser).")
     click.echo("\nNext, with your own data:")
+    try:
+        arrow("pyarrow")
+    except ImportError:
+        click.echo("  pip install pyarrow   # to read CSV and Parquet")
     click.echo(
         f"  lopsided run YOUR.csv --label COLUMN --positive fraud --cost {MISS} {ALARM} \\\n"
         f"    --set class_weight=\"{{'fraud': {MISS}, 'fine': {ALARM}}}\" --report run.html"

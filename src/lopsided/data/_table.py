@@ -24,7 +24,7 @@ def arrow(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         raise ImportError(
-            'CSV and Parquet files are read by pyarrow: pip install "lopsided[arrow]"'
+            "CSV and Parquet files are read by pyarrow: pip install pyarrow"
         ) from None
 
 

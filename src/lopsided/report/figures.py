@@ -62,7 +62,7 @@ def require() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        raise ImportError('the report needs matplotlib: pip install "lopsided[report]"') from None
+        raise ImportError("the report needs matplotlib: pip install matplotlib") from None
 
 
 def figures(content: Content) -> list[Figure]:
