@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -494,8 +495,12 @@ def find(name: str) -> Entry:
     """Return the entry of a name or alias, whatever its case."""
     entry = _BY_NAME.get(str(name).casefold())
     if entry is None:
+        # Variants are counted in Roman numbers.
+        roman = re.sub(r"-?([12])(?=-|$)", lambda m: "-" + "I" * int(m[1]), str(name))
+        meant = _BY_NAME.get(roman.casefold())
         known = [n for e in CATALOG for n in (e.name, *e.aliases)]
-        raise ValueError(f"there is no learner {name!r}: {nearest(str(name), known)}")
+        hint = f"did you mean {meant.name!r}?" if meant else nearest(str(name), known)
+        raise ValueError(f"there is no learner {name!r}: {hint}")
     return entry
 
 

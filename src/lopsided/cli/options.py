@@ -6,6 +6,7 @@ import ast
 import math
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from ..base import OnlineClassifier
 from ..data import NamedReader, open_reader
 from ..data._classes import label_of
 from ..data.block import BadLines
+from .words import in_the_shell
 
 _READING = (
     click.option(
@@ -67,7 +69,10 @@ def reader_with(data: str, options: dict[str, Any], **known: Any) -> Any:
     given = {**_reading(options), **known, "bad": BadLines(options.pop("skip_bad"))}
     form = options.pop("form")
     if _is_file(data):
-        return open_reader(data, form, **given)
+        reader = open_reader(data, form, **given)
+        for note in getattr(reader, "notes", ()):
+            click.echo(f"note: {in_the_shell(note)}", err=True)
+        return reader
     if form is not None:
         raise click.UsageError(f"{data}: there is no such file")
     return NamedReader(data, **given)
@@ -157,13 +162,22 @@ def check_writable(path: str | None) -> None:
     """Raise before the work starts if a file cannot be written where it should go."""
     if path is None or path == "-":
         return
-    folder = Path(path).absolute().parent
+    target = Path(path).resolve()
+    folder = target.parent
     if not folder.is_dir():
         raise click.UsageError(f"{path}: there is no folder {folder}")
-    if Path(path).is_dir():
+    if target.is_dir():
         raise click.UsageError(f"{path}: this is a folder; name a file")
-    if not os.access(folder, os.W_OK):
-        raise click.UsageError(f"{path}: the folder {folder} may not be written to")
+    if target.exists() and not target.is_file():
+        return  # a pipe or a device
+    try:  # as it will be written: beside its place first
+        handle, beside = tempfile.mkstemp(prefix=".lopsided.", dir=folder)
+    except OSError as error:
+        raise click.UsageError(
+            f"{path}: no file can be made in {folder}: {error.strerror}"
+        ) from None
+    os.close(handle)
+    os.unlink(beside)
 
 
 def read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -> None:

@@ -12,7 +12,9 @@ WORDS = (
         r"\b(\w+) cannot change in a model that has learned: call fit to start anew",
         r"\1 cannot change in a model that has learned: leave it out, or --load to start anew",
     ),
+    (r'categorical must name "(.+?)", as it did before', r"give --categorical \1, as before"),
     (r"\bpositive=(.+) is not among", r"--positive: \1 is not among"),
+    (r"; drop leaves columns out", "; --drop leaves columns out"),
     (r"; say it with label, the columns", "; say it with --label, the columns"),
     (
         r"or name the column as categorical, or drop it",

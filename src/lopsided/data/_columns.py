@@ -73,6 +73,9 @@ class Columns:
         for name in known:
             if name not in here and not name.startswith(starts or ("\0",)):
                 hint = near(name, sorted(here))
+                for column in here:
+                    if name.startswith(f"{column}="):
+                        hint = f'; categorical must name "{column}", as it did before'
                 raise DataError(
                     self.file,
                     expected=f'the model knows the column "{name}", but here is none{hint}',

@@ -25,6 +25,8 @@ __all__ = ["MISSING_WORDS", "CsvReader", "ParquetReader"]
 
 # Cells of numeric columns and labels that stand for "not known"; in a column of text only "" does.
 MISSING_WORDS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
+_SOME = 100  # cells that tell whether those of a column are like each other
+_MOSTLY = 1.1  # cells for each different one, at most, if they are not
 _SNIFFED = 1000  # rows that tell, with categorical="auto", which columns are text
 _WHOLE = 1 << 30  # bytes: Arrow takes each piece of text at once
 
@@ -108,6 +110,7 @@ class CsvReader(TableReader):
         self._text = CsvText(self.stream, delimiter, self.bad.add)
         self._pieces = iter(self._text)
         self._ahead: list[Rows] = []
+        self.notes: list[str] = []  # what may be meant otherwise
         try:
             names_here = self._header(header, delimiter)
             self._choose(self.stream.name, names_here, label, weight, time, drop)
@@ -153,13 +156,28 @@ class CsvReader(TableReader):
             self._ahead.append(rows)
         width = len(self.columns.names)
         numbers, filled = np.zeros(width, dtype=int), np.zeros(width, dtype=int)
+        different: list[set[str]] = [set() for _ in range(width)]
         first = [rows.row(i) for rows in self._ahead for i in range(min(len(rows), _SNIFFED))]
         for row in first[:_SNIFFED]:
             cells = [cell.decode("utf-8", "replace") for cell in self._text.cells(row)]
             if len(cells) == width:
                 filled += [cell not in MISSING_WORDS for cell in cells]
                 numbers += [as_number(cell) is not None for cell in cells]
-        return {at for at in self.columns.features if self._is_text(at, numbers[at], filled[at])}
+                for values, cell in zip(different, cells, strict=True):
+                    values.add(cell)
+        features = self.columns.features
+        texts = {at for at in features if self._is_text(at, numbers[at], filled[at])}
+        self._note([at for at in texts if _SOME <= filled[at] <= _MOSTLY * len(different[at])])
+        return texts
+
+    def _note(self, unlike: list[int]) -> None:
+        """Note columns of text in which hardly a cell is like another."""
+        if unlike:
+            named = ", ".join(f'"{self.columns.names[at]}"' for at in sorted(unlike))
+            self.notes.append(
+                f"{named}: hardly a cell is like another, as in ids and times, but each becomes a "
+                "feature; drop leaves columns out"
+            )
 
     def _is_text(self, at: int, numbers: int, filled: int) -> bool:
         name = self.columns.names[at]
