@@ -29,7 +29,11 @@ Examples:
 @click.argument("model")
 @click.argument("labels")
 @click.option(
-    "--format", "-f", "form", type=click.Choice(("csv", "jsonl")), help="[by ending or look]"
+    "--format",
+    "-f",
+    "form",
+    type=click.Choice(("csv", "jsonl")),
+    help="[by ending or first character]",
 )
 @click.option("--id", "key", default="id", show_default=True, help="Column or key of the ids.")
 @click.option("--label", default="label", show_default=True, help="Column or key of the labels.")
