@@ -163,7 +163,7 @@ def test_damaged_files(write, tmp_path):
 
 
 def test_only_regular_files():
-    with pytest.raises(DataError, match="regular file"):
+    with pytest.raises(DataError, match="plain file"):
         ParquetReader("/dev/null")
 
 
