@@ -8,11 +8,11 @@ import re
 WORDS = (
     (r"say it with positive= or give classes=( at the first call)?", "say it with --positive"),
     (r'missing="zero" or "drop" tolerates', "--missing zero or --missing drop tolerates"),
-    (
-        r"\b(\w+) cannot change in a model that has learned: call fit to start anew",
-        r"\1 cannot change in a model that has learned: leave it out, or --load to start anew",
-    ),
+    (r"call fit to start anew", "leave it out, or --load to start anew"),
     (r'categorical must name "(.+?)", as it did before', r"give --categorical \1, as before"),
+    (r"needs probability=, that", "needs --set probability=VALUE, that"),
+    (r"give both delta_pos and delta_neg", "give --set delta_pos=VALUE and --set delta_neg=VALUE"),
+    (r"leave sample_weight out", "leave --weight out"),
     (r"\bpositive=(.+) is not among", r"--positive: \1 is not among"),
     (r"; drop leaves columns out", "; --drop leaves columns out"),
     (r"; say it with label, the columns", "; say it with --label, the columns"),
