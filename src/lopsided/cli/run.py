@@ -37,6 +37,8 @@ from .results import ResultFile, cell
 
 DEFAULT_LEARNER = "Recommended"
 _CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates", "auc")
+# Labels that need no word when they are taken for the positive one.
+_PLAINLY_POSITIVE = ("yes", "y", "true", "t", "positive", "pos")
 
 
 class Stop:
@@ -160,6 +162,7 @@ class Job:
         settings = parse_settings(options.pop("settings"))
         self._positive: str | None = options.pop("positive")
         self.name = learner or DEFAULT_LEARNER
+        self._new = load_path is None and not resume
         wanted = asking(options)
         self._mark = f"{self.save_path}.checkpoint"
         if resume:
@@ -279,6 +282,7 @@ class Job:
                     "learner": self.name,
                     "parameters": self.model.get_params(),
                     "data": self.data,
+                    "positive": self.model._labels.positive,
                     **measures(counts, *self.cost),
                     "auc": self.run.auc.value,
                     "auc_error": self.run.auc.error,
@@ -294,6 +298,14 @@ class Job:
             return
         for text in left_out(self.reader, most=5):
             click.echo(f"left out: {text}", err=True)
+        positive = self.model._labels.positive
+        guessed = self._new and self.model.positive is None and isinstance(positive, str)
+        if guessed and positive.lower() not in _PLAINLY_POSITIVE:
+            click.echo(
+                f'"{positive}" is taken for the positive label, as the last in order: --positive '
+                "chooses",
+                err=True,
+            )
         state = "interrupted after" if interrupted else "over"
         speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
         heading(f"{self.name} {state} {counts.events:,} events of {self.data}{speed}")
