@@ -279,10 +279,15 @@ def test_memory_stays_flat(name):
     times, call = paths()[name]
     for _ in range(times // 20):
         call()
-    before = resident()
-    for _ in range(times):
-        call()
-    assert resident() - before < 3 * 2**20
+    grown = []
+    while len(grown) < 3:  # a leak grows every time, a process that was tidied up only once
+        before = resident()
+        for _ in range(times):
+            call()
+        grown.append(resident() - before)
+        if grown[-1] < 3 * 2**20:
+            return
+    raise AssertionError(f"{grown} bytes more after {times} calls each")
 
 
 def test_threads_that_bring_names_to_one_model_lose_none():
