@@ -100,7 +100,7 @@ def _numpy(X: NDArray[np.float64], signs: NDArray[np.float64], subtract: Subtrac
 def _openblas() -> tuple[Path, Path] | None:
     """Return the program that calls OpenBLAS and the library of NumPy, where there are both."""
     found = sorted(Path(np.__file__).parents[1].glob("numpy.libs/libscipy_openblas64_*.so"))
-    if not found or not shutil.which("cmake"):
+    if not (found and shutil.which("cmake") and (ROOT / "CMakeLists.txt").exists()):
         return None
     return built(ROOT / "build" / "bench", "core_blas"), found[0]
 
