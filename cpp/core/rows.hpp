@@ -2,6 +2,7 @@
 // 32- or 64-bit indices. A row is read, checked and brought to its plain form one at a time.
 #pragma once
 
+#include <cstring>
 #include <utility>
 
 #include "row.hpp"
@@ -130,9 +131,27 @@ class Rows {
   }
   bool in_order(const Index* indices, Index n) const {
     if (n == 0) return true;
-    int falls = (indices[0] < 0) | (indices[n - 1] >= columns_);
-    for (Index k = 1; k < n; ++k) falls |= indices[k] <= indices[k - 1];
-    return falls == 0;
+    const bool outside = (indices[0] < 0) | (indices[n - 1] >= columns_);
+    return !(outside | falls(indices, n));
+  }
+  // Whether an index is not above the one before it. Eight at a time, the last eight once more where need be.
+  static bool falls(const Index* indices, Index n) {
+    if (n <= 8) {
+      int found = 0;
+      for (Index k = 1; k < n; ++k) found |= indices[k] <= indices[k - 1];
+      return found != 0;
+    }
+    typedef Index Eight __attribute__((vector_size(32)));
+    const auto at = [indices](Index k) __attribute__((always_inline)) {
+      Eight out;
+      std::memcpy(&out, indices + k, sizeof out);
+      return out;
+    };
+    Eight found = at(n - 8) <= at(n - 9);
+    for (Index k = 1; k + 8 < n; k += 8) found |= at(k) <= at(k - 1);
+    std::uint64_t bits[4];
+    std::memcpy(bits, &found, sizeof bits);
+    return ((bits[0] | bits[1]) | (bits[2] | bits[3])) != 0;
   }
   SparseRow careful_sparse_row(Count i, Scratch& scratch) const;
   SparseRow sorted(const SparseRow& row, Count i, Scratch& scratch) const;
