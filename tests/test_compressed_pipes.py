@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from lopsided.data.block import DataError
-from lopsided.data.files import open_bytes
+from lopsided.data.files import is_packed, open_bytes
 
 COMPRESS = {
     "plain": bytes,
@@ -58,3 +58,14 @@ def test_what_only_begins_like_it_is_plain(tmp_path, text):
 def test_a_cut_pipe_is_an_error(tmp_path):
     with pytest.raises(DataError, match="reading failed near byte"):
         through_a_pipe(tmp_path, gzip.compress(TEXT)[:-20])
+
+
+def test_a_named_pipe_is_not_opened_to_see_what_it_is(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    found = []
+    looking = threading.Thread(
+        target=lambda: found.append(is_packed(str(tmp_path / "pipe"))), daemon=True
+    )
+    looking.start()
+    looking.join(timeout=10)  # nobody writes: to open it would take for ever
+    assert found == [False]
