@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 import lopsided
 from lopsided.cli import main
-from lopsided.sweeps import sparsity_sweep
 from streams import stream
 
 X, T = stream(rows=300)
@@ -30,21 +29,6 @@ def test_comparisons_are_the_same(metric):
         for negative in ("fine", "ok")
     ]
     assert found[0] == found[1]
-
-
-def test_sweeps_are_the_same():
-    found = [
-        sparsity_sweep(
-            ["SSOL"],
-            X,
-            named(negative),
-            l1=[0.1],
-            test=(X[:100], named(negative)[:100]),
-            parameters={"SSOL": {"positive": "fraud"}},
-        )[0]
-        for negative in ("fine", "ok")
-    ]
-    assert (found[0].error, found[0].balanced) == (found[1].error, found[1].balanced)
 
 
 def test_predictions_of_a_file_are_the_same(tmp_path):
