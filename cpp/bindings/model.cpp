@@ -21,6 +21,22 @@ PyTypeObject* array_type = nullptr;  // of NumPy
 template <class Value>
 using Line = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// What an answer is: a kind of named tuple, and the names of the classes in it.
+struct Answering {
+  nb::type_object kind;
+  nb::handle positive, negative;
+
+  nb::object tuple(std::initializer_list<nb::object> items) const {
+    auto* type = reinterpret_cast<PyTypeObject*>(kind.ptr());
+    if (!PyType_IsSubtype(type, &PyTuple_Type)) throw nb::type_error("kind must be a named tuple");
+    nb::object out = nb::steal(type->tp_alloc(type, static_cast<Py_ssize_t>(items.size())));
+    if (!out.is_valid()) throw nb::python_error();
+    Py_ssize_t k = 0;
+    for (const nb::object& item : items) PyTuple_SET_ITEM(out.ptr(), k++, item.inc_ref().ptr());
+    return out;
+  }
+};
+
 class PyModel {
  public:
   PyModel(const std::string& kind, const nb::dict& options, int hash_bits)
@@ -236,15 +252,23 @@ class PyModel {
     return nb::make_tuple(std::move(ids).to_numpy(), std::move(scores).to_numpy(), std::move(asked).to_numpy(),
                           std::move(probabilities).to_numpy(), std::move(forgotten).to_numpy());
   }
-  nb::tuple ask_event(const nb::dict& event, double day) {
+  // One event, and what to call the classes in the answer.
+  nb::object ask_event(const nb::dict& event, double day, const Answering& as) {
     const auto turn = take_turn();
-    const nb::tuple out = ask_row(read(event), day);
+    nb::object out = ask_row(read(event), day, as);
     keep_names(one_.fresh);
     return out;
   }
-  nb::tuple ask_row(const Line<double>& row, double day) {
+  nb::object ask_row(const Line<double>& row, double day, const Answering& as) {
     const auto turn = take_turn();
-    return ask_row(one_row(row), day);
+    return ask_row(one_row(row), day, as);
+  }
+  // The short way, as `step`, where the day does not matter.
+  nb::object decide(nb::handle x, const Answering& as) {
+    if (model_->asker().budget.daily) return nb::none();
+    if (PyDict_Check(x.ptr())) return ask_event(nb::borrow<nb::dict>(x), 0, as);
+    Line<double> row;
+    return usual(x, row) ? ask_row(row, 0, as) : nb::none();
   }
   void tell(Count id, int y, double weight) {
     const auto turn = take_turn();
@@ -252,7 +276,7 @@ class PyModel {
   }
   bool waits(Count id) {
     const auto turn = take_turn();
-    return model_->asker().pending.find(id) != nullptr;
+    return model_->asker().pending.waits(id);
   }
   bool forget(Count id) {
     const auto turn = take_turn();
@@ -410,13 +434,14 @@ class PyModel {
     return Rows({row.data(), false, 0, 1}, 1, static_cast<Index>(row.size()));
   }
 
-  nb::tuple ask_row(const Rows& rows, double day) {
+  nb::object ask_row(const Rows& rows, double day, const Answering& as) {
     std::int64_t id, forgotten;
     double score, probability;
     std::int8_t asked;
     model_->ask(rows, &day, {&id, &score, &probability, &asked, &forgotten});
     const nb::object gone = forgotten < 0 ? nb::none() : nb::cast(forgotten);
-    return nb::make_tuple(id, score, asked != 0, probability, gone);
+    return as.tuple({nb::cast(id), nb::float_(score), nb::borrow(score >= 0 ? as.positive : as.negative),
+                     nb::bool_(asked != 0), nb::float_(probability), gone});
   }
   double score_row(const Rows& rows) {
     double out;
@@ -465,9 +490,16 @@ void bind_model(nb::module_& m) {
            nb::arg("every"), nb::arg("scores"), nb::arg("days") = nb::none(),
            nb::arg("delays") = nb::none(), "One pass; what happened in it.")
       .def("ask", &PyModel::ask, nb::arg("rows"), nb::arg("days") = nb::none())
-      .def("ask_event", &PyModel::ask_event, nb::arg("event"), nb::arg("day"))
-      .def("ask_row", nb::overload_cast<const Line<double>&, double>(&PyModel::ask_row),
-           nb::arg("row"), nb::arg("day"))
+      .def("ask_event", [](PyModel& m, const nb::dict& event, double day, nb::type_object kind, nb::handle positive,
+                           nb::handle negative) { return m.ask_event(event, day, {kind, positive, negative}); },
+           nb::arg("event"), nb::arg("day"), nb::arg("kind"), nb::arg("positive").none(), nb::arg("negative").none())
+      .def("ask_row", [](PyModel& m, const Line<double>& row, double day, nb::type_object kind, nb::handle positive,
+                         nb::handle negative) { return m.ask_row(row, day, {kind, positive, negative}); },
+           nb::arg("row"), nb::arg("day"), nb::arg("kind"), nb::arg("positive").none(), nb::arg("negative").none())
+      .def("decide", [](PyModel& m, nb::handle x, nb::type_object kind, nb::handle positive,
+                        nb::handle negative) { return m.decide(x, {kind, positive, negative}); },
+           nb::arg("x").none(), nb::arg("kind"), nb::arg("positive").none(), nb::arg("negative").none(),
+           "The answer about one event, or None as step.")
       .def("tell", &PyModel::tell, nb::arg("id"), nb::arg("y"), nb::arg("weight"))
       .def("waits", &PyModel::waits, nb::arg("id"), "Whether an event waits for its label.")
       .def("forget", &PyModel::forget, nb::arg("id"))

@@ -124,23 +124,25 @@ class ModelOf final : public Model {
   }
 
   void ask(const Rows& given, const double* days, const Answers& out) override {
-    const auto go = [&](const Rows& rows) {
+    const auto go = [&](const Rows& rows, bool afterwards) {
       grow(rows.columns());
       const auto with = [&]<class Row>(Row*) {
         LOPSIDED_IF_AVX2
-          detail::ask_all_avx2<Row>(rows, days, learner_, prepare_, cost_, asker_, out, read_, prepared_);
-        else ask_all<Row>(rows, days, learner_, prepare_, cost_, asker_, out, read_, prepared_);
+          detail::ask_all_avx2<Row>(rows, days, learner_, prepare_, cost_, asker_, out, afterwards, read_, prepared_);
+        else ask_all<Row>(rows, days, learner_, prepare_, cost_, asker_, out, afterwards, read_, prepared_);
       };
       sparse(rows) ? with(static_cast<SparseRow*>(nullptr)) : with(static_cast<DenseRow*>(nullptr));
     };
-    if (scored_first(given, given.size())) return or_take_back([&] { go(given); });
-    if (cheap_copy(given, given.size())) return or_go_back([&] { go(given); });
+    if (scored_first(given, given.size())) return or_take_back([&] { go(given, false); });
+    if (!prepare_.standard && !remembers<Learner> && given.columns() <= features_)  // rows change nothing of the learner
+      return asker_.or_go_back([&] { go(given, true); });
+    if (cheap_copy(given, given.size())) return or_go_back([&] { go(given, false); });
     std::vector<double> squares;
-    go(given.checked(squares));
+    go(given.checked(squares), false);
   }
 
   void tell(Count id, double y, double weight) override {
-    const Kept* kept = asker_.pending.find(id);
+    const std::optional<Kept> kept = asker_.pending.find(id);
     if (!kept) throw std::out_of_range("no such event waits");
     if (weight != 0)
       updates_ += learn_late(learner_, cost_, rounds_, asker_, *kept, y, weight, std::nullopt, 0);

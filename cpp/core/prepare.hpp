@@ -18,13 +18,20 @@ class Prepare {
 
   Index offset() const { return intercept ? 1 : 0; }
 
-  // Features from `known` on have no state: they count in the length and are then left out.
+  // Features from `known` on have no state: they count in the length and are then left out. Prepared rows are taken
+  // apart, so that those that need nothing live in registers.
   DenseRow row(const DenseRow& raw, Index known, bool keep, Scratch& out) {
-    if (standard || intercept || raw.size > known) return prepared(raw, known, keep, out);
+    if (standard || intercept || raw.size > known) {
+      const DenseRow x = prepared(raw, known, keep, out);
+      return {x.values, x.size, x.square, x.scale};
+    }
     return {raw.values, raw.size, raw.square, stretch(raw.square)};
   }
   SparseRow row(const SparseRow& raw, Index known, bool keep, Scratch& out) {
-    if (standard || intercept || !(keep || all_below(raw, known))) return prepared(raw, known, keep, out);
+    if (standard || intercept || !(keep || all_below(raw, known))) {
+      const SparseRow x = prepared(raw, known, keep, out);
+      return {x.indices, x.values, x.size, x.square, x.scale};
+    }
     return {raw.indices, raw.values, raw.size, raw.square, stretch(raw.square)};
   }
 

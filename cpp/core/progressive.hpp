@@ -74,21 +74,22 @@ double meet(Learner& learner, const RowLike auto& x) {
   else return learner.score(x);
 }
 
-// A row as it is to be kept until its label comes.
+// Whether a learner remembers the row that it met last.
 template <class Learner>
-Kept keep(const Learner& learner, const RowLike auto& x, double score, double probability, Pending& pending) {
-  Kept out = pending.spare();
-  out.probability = probability, out.score = score;
-  out.square = x.square, out.scale = x.scale;
-  out.sparse = false;
-  out.indices.clear();
+concept remembers = requires(Learner& l, const DenseRow& x) { l.meet(x); } || requires(Learner& l, Kept& k) { l.keep(k); };
+
+// A row as it is to be kept until its label comes. Numbers that a learner has of its own come from its `keep`.
+template <class Learner>
+Kept kept(Learner& learner, const RowLike auto& x, double score, double probability) {
+  Kept out{probability, score, false, x.square, x.scale, {}, {}};
   if constexpr (requires { learner.keep(out); }) {
     learner.keep(out);
   } else {
-    out.values.assign(x.values, x.values + x.size);
+    const auto n = static_cast<std::size_t>(x.size);
+    out.values = {x.values, n};
     if constexpr (requires { x.indices; }) {
       out.sparse = true;
-      out.indices.assign(x.indices, x.indices + x.size);
+      out.indices = {x.indices, n};
     }
   }
   return out;
@@ -128,7 +129,7 @@ class Coming {
     Count updates = 0;
     for (; !labels_.empty() && labels_.begin()->first <= now; labels_.erase(labels_.begin())) {
       const auto [id, row] = labels_.begin()->second;
-      const Kept* kept = asker.pending.find(id);
+      const std::optional<Kept> kept = asker.pending.find(id);
       if (!kept) continue;  // forgotten
       updates += learn_late(learner, cost, round, asker, *kept, pass.labels[row], pass.weight(row), pass.rho, row);
       asker.pending.forget(id);
@@ -163,66 +164,79 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
       pass.tally.record(y, weight, score);
-      Decision d{0, 1, true};
+      std::int8_t asked = 1;
       bool late = false;
+      const Count id = asker ? asker->budget.events : 0;
       if (asker) {
         const double rho = pass.rho ? *pass.rho : cost.rho();
-        d = asker->decide(learner, x, score, rho, weight, pass.days ? pass.days[at] : 0);
-        if (pass.probabilities) pass.probabilities[i] = d.probability;
-        if (pass.asked) pass.asked[i] = d.asked;
-        late = d.asked && pass.delays;
+        double probability;
+        asker->decide(learner, &x, &score, 1, rho, weight, pass.days ? pass.days + at : nullptr, &probability, &asked);
+        if (pass.probabilities) pass.probabilities[i] = probability;
+        if (pass.asked) pass.asked[i] = asked;
+        late = asked && pass.delays;
         if (late) {
-          asker->pending.add(d.id, keep(learner, x, score, d.probability, asker->pending));
+          asker->pending.add(id, kept(learner, x, score, probability));
           if (const double delay = pass.delays[at]; std::isfinite(delay))
-            coming.add(d.id + static_cast<Count>(delay), d.id, at);
-        } else if (d.asked) {
-          asker->estimates.add(y, weight, score, d.probability);
+            coming.add(id + static_cast<Count>(delay), id, at);
+        } else if (asked) {
+          asker->estimates.add(y, weight, score, probability);
         }
       }
-      pass.tally.queries += d.asked;
-      if (d.asked && !late) {
+      pass.tally.queries += static_cast<Count>(asked);
+      if (asked && !late) {
         const Target target{y, cost.next(y, weight, pass.rho), weight, ++round};
         pass.tally.updates += learner.learn(x, target, score);
       }
-      if (asker && pass.delays) pass.tally.updates += coming.arrive(d.id, learner, cost, round, *asker, pass);
+      if (asker && pass.delays) pass.tally.updates += coming.arrive(id, learner, cost, round, *asker, pass);
     }
     if (pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size))
       pass.curve.push_back(pass.tally);
   }
 }
 
-// Events without labels: score, ask, and keep those whose labels are bought.
+// Events without labels: score, ask, and keep those whose labels are bought, as they come or `afterwards`.
 template <class Row, class Learner>
-void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& prepare,
-             const Cost& cost, Asker& asker, const Answers& out, Scratch& read, Scratch& prepared) {
-  // Events are kept a few later: nobody can foresee which, and a processor that guesses wrong must not wait for
-  // the score. A learner that remembers the row it met last cannot wait.
-  constexpr bool remembers = requires(const DenseRow& x, Kept& kept) { learner.meet(x); } ||
-                             requires(Kept& kept) { learner.keep(kept); };
-  constexpr Count block = remembers ? 1 : 4;
+void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& prepare, const Cost& cost, Asker& asker,
+             const Answers& out, bool afterwards, Scratch& read, Scratch& prepared) {
+  constexpr Count block = remembers<Learner> ? 1 : 16;
   Row met[block];
-  Scratch more_read[block - 1 + remembers], more_prepared[block - 1 + remembers];
-  for (Count first = 0; first < rows.size(); first += block) {
-    const Count last = std::min(first + block, rows.size());
-    for (Count i = first; i < last; ++i) {
-      const Count at = i - first;
-      const Row raw = rows.row<Row>(i, at == 0 ? read : more_read[at - 1]);
-      const Row x = prepare.row(raw, rows.columns(), true, at == 0 ? prepared : more_prepared[at - 1]);
-      const double score = meet(learner, x);
-      if (!std::isfinite(score)) refuse_score(i);
-      const Decision d = asker.decide(learner, x, score, cost.rho(), 1, days ? days[i] : 0);
-      out.ids[i] = static_cast<std::int64_t>(d.id);
-      out.scores[i] = score;
-      out.probabilities[i] = d.probability;
-      out.asked[i] = d.asked;
-      met[at] = x;
+  std::vector<Scratch> more(2 * std::min(block - 1, rows.size()));
+  const auto prepared_row = [&](Count i, Count at) {
+    const Row raw = rows.row<Row>(i, at == 0 ? read : more[2 * at - 2]);
+    return prepare.row(raw, rows.columns(), true, at == 0 ? prepared : more[2 * at - 1]);
+  };
+  const auto keep_asked = [&](Count first, Count n, auto row) {
+    Count wanted[block], count = 0;  // first who, without branches: nobody can foresee it
+    for (Count i = 0; i < n; ++i) {
+      out.forgotten[first + i] = -1;
+      wanted[count] = first + i;
+      count += static_cast<Count>(out.asked[first + i]);
     }
-    for (Count i = first; i < last; ++i)
-      out.forgotten[i] = !out.asked[i] ? -1
-                                       : asker.pending.add(static_cast<Count>(out.ids[i]),
-                                                           keep(learner, met[i - first], out.scores[i],
-                                                                out.probabilities[i], asker.pending));
-  }
+    for (Count k = 0; k < count; ++k) {
+      const Count i = wanted[k];
+      out.forgotten[i] = asker.pending.add(static_cast<Count>(out.ids[i]),
+                                           kept(learner, row(i), out.scores[i], out.probabilities[i]));
+    }
+  };
+  const auto blocks = [&](auto visit) {
+    for (Count first = 0; first < rows.size(); first += block) visit(first, std::min(block, rows.size() - first));
+  };
+  blocks([&](Count first, Count n) {
+    const Count id = asker.budget.events;
+    for (Count i = 0; i < n; ++i) {
+      met[i] = prepared_row(first + i, i);
+      const double score = meet(learner, met[i]);
+      if (!std::isfinite(score)) refuse_score(first + i);
+      out.scores[first + i] = score;
+      out.ids[first + i] = static_cast<std::int64_t>(id + i);
+    }
+    for (Count i = first, last = first + n; i < last;)
+      i += asker.decide(learner, met + (i - first), out.scores + i, last - i, cost.rho(), 1, days ? days + i : nullptr,
+                        out.probabilities + i, out.asked + i);
+    if (!afterwards) keep_asked(first, n, [&](Count i) { return met[i - first]; });
+  });
+  if (afterwards)
+    blocks([&](Count first, Count n) { keep_asked(first, n, [&](Count i) { return prepared_row(i, 0); }); });
 }
 
 // Scores without learning: what the model would say if the row came next.

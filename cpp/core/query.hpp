@@ -14,21 +14,13 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <map>
-#include <optional>
-#include <utility>
 
 #include "cost.hpp"
+#include "pending.hpp"
 #include "random.hpp"
-#include "row.hpp"
 
 namespace lopsided {
-
-// A long list of numbers of no feature.
-struct Series {
-  std::vector<double> values;
-};
 
 struct Rule {
   enum class Kind { none, always, random, margin, confidence };
@@ -40,10 +32,36 @@ struct Rule {
   template <class Learner>
   static constexpr bool can_be_sure = requires(Learner& l, const DenseRow& x) { l.variance(x); };
 
-  template <class Learner>
-  double probability(Learner& learner, const RowLike auto& x, double score, double rho) const {
-    const double wanted = plain(learner, x, score, rho);
-    return explore + (1 - explore) * wanted;
+  // Of questions about n events.
+  template <class Learner, RowLike Row>
+  void probabilities(Learner& learner, const Row* x, const double* scores, Count n, double rho, double* out) const {
+    const double base = explore, share = 1 - explore, pos = delta_pos, neg = delta_neg;
+    const auto each = [&](auto wanted) {
+      for (Count i = 0; i < n; ++i) out[i] = base + share * wanted(i);
+    };
+    const auto unsure = [&](auto sure) {
+      each([=](Count i) {
+        const double delta = scores[i] >= 0 ? pos : neg;
+        return delta / (delta + sure(i));
+      });
+    };
+    if (kind == Kind::always) return each([](Count) { return 1.0; });
+    if (kind == Kind::random) return each([c = constant](Count) { return c; });
+    if (kind == Kind::margin) return unsure([=](Count i) { return std::abs(scores[i]); });
+    if constexpr (can_be_sure<Learner>) {
+      double rate = 1;
+      if constexpr (requires { learner.learning_rate; }) rate = learner.learning_rate;
+      const double most = 0.5 * rate * std::max(1.0, rho), gamma = learner.regularization;
+      if constexpr (requires { learner.covariance.variances(x, n, out); }) learner.covariance.variances(x, n, out);
+      else
+        for (Count i = 0; i < n; ++i) out[i] = learner.variance(x[i]);
+      unsure([=](Count i) {
+        const double v = out[i];
+        return std::max(0.0, std::abs(scores[i]) - most * v * gamma / (v + gamma));
+      });
+    } else {
+      throw std::invalid_argument("this learner has no covariance for query='confidence'");
+    }
   }
 
   void options(auto&& visit) {
@@ -52,26 +70,6 @@ struct Rule {
     visit("delta_pos", delta_pos);
     visit("delta_neg", delta_neg);
     visit("explore", explore);
-  }
-
- private:
-  template <class Learner>
-  double plain(Learner& learner, const RowLike auto& x, double score, double rho) const {
-    if (kind == Kind::always) return 1;
-    if (kind == Kind::random) return constant;
-    const double delta = score >= 0 ? delta_pos : delta_neg;
-    double sure = std::abs(score);
-    if (kind == Kind::confidence) {
-      if constexpr (can_be_sure<Learner>) {
-        double rate = 1;
-        if constexpr (requires { learner.learning_rate; }) rate = learner.learning_rate;
-        const double v = learner.variance(x), gamma = learner.regularization;
-        sure = std::max(0.0, sure - 0.5 * rate * std::max(1.0, rho) * v * gamma / (v + gamma));
-      } else {
-        throw std::invalid_argument("this learner has no covariance for query='confidence'");
-      }
-    }
-    return delta / (delta + sure);
   }
 };
 
@@ -88,7 +86,8 @@ struct Budget {
 
   void meet(double day) {
     if (events++ == 0) first = day;
-    const double now = daily ? day - first : per > 0 ? std::floor(double(events - 1) / per) : 0;
+    if (!daily && per == 0) return;
+    const double now = daily ? day - first : std::floor(double(events - 1) / per);
     if (now > double(period)) {  // an event of an earlier day counts for the present one
       period = static_cast<Count>(now);
       spent = 0;
@@ -150,154 +149,6 @@ struct Estimates {
   }
 };
 
-// An event that waits for its label, as the learner saw it.
-struct Kept {
-  double probability = 1, score = 0;
-  bool sparse = false;
-  double square = 0, scale = 1;
-  std::vector<double> values;
-  std::vector<Index> indices;
-
-  DenseRow dense_row() const { return {values.data(), static_cast<Index>(values.size()), square, scale}; }
-  SparseRow sparse_row() const {
-    return {indices.data(), values.data(), static_cast<Index>(values.size()), square, scale};
-  }
-  std::size_t bytes() const { return sizeof(Kept) + 8 * values.size() + 4 * indices.size(); }
-};
-
-// The events that wait, in the order of their numbers, in a ring. When there are too many the oldest is forgotten.
-class Pending {
- public:
-  // Returns the event that had to be forgotten, or -1.
-  std::int64_t add(Count id, Kept&& kept) {
-    append(id, std::move(kept));
-    if (static_cast<double>(waiting_) <= most_) return -1;
-    const Count oldest = at(0).id;  // the first always waits
-    forget_at(0);
-    return static_cast<std::int64_t>(oldest);
-  }
-  const Kept* find(Count id) const {
-    const std::size_t k = place(id);
-    return k < count_ ? &at(k).kept : nullptr;
-  }
-  bool forget(Count id) {
-    const std::size_t k = place(id);
-    const bool waits = k < count_;
-    if (waits) forget_at(k);
-    return waits;
-  }
-  std::vector<Count> ids() const {
-    std::vector<Count> out;
-    for (std::size_t k = 0; k < count_; ++k)
-      if (at(k).waits) out.push_back(at(k).id);
-    return out;
-  }
-  std::size_t bytes() const { return bytes_; }
-  Kept spare() { return std::exchange(spare_, {}); }  // with room for a row, where one was forgotten
-
-  void options(auto&& visit) { visit("max_pending", most_); }
-  // `fits` says whether a kept row is one that the learner could have seen.
-  void state(auto&& visit, auto fits) {
-    Series all;
-    for (std::size_t k = 0; k < count_; ++k)
-      if (at(k).waits) write(at(k).id, at(k).kept, all.values);
-    visit("pending.events", all);
-    count_ = waiting_ = bytes_ = 0;
-    for (auto from = all.values.cbegin(); from != all.values.cend();) {
-      auto [id, kept] = read(from, all.values.cend());
-      check(fits(kept) && (count_ == 0 || id > at(count_ - 1).id));
-      append(id, std::move(kept));
-    }
-  }
-
- private:
-  using At = std::vector<double>::const_iterator;
-  static constexpr std::ptrdiff_t head = 8;
-
-  static void write(Count id, const Kept& k, std::vector<double>& out) {
-    out.insert(out.end(), {double(id), k.probability, k.score, double(k.sparse), k.square, k.scale,
-                           double(k.values.size()), double(k.indices.size())});
-    out.insert(out.end(), k.values.begin(), k.values.end());
-    out.insert(out.end(), k.indices.begin(), k.indices.end());
-  }
-  static std::pair<Count, Kept> read(At& at, At end) {
-    check(end - at >= head);
-    const double left = static_cast<double>(end - at - head), n = at[6], m = at[7];
-    check(at[0] >= 0 && at[0] < 0x1p53 && at[1] > 0 && at[1] <= 1 && n >= 0 && m >= 0 && n + m <= left);
-    Kept k{at[1], at[2], at[3] != 0, at[4], at[5], {}, {}};
-    const auto id = static_cast<Count>(at[0]);
-    at += head;
-    const At values = at, indices = at + static_cast<std::ptrdiff_t>(n);
-    k.values.assign(values, indices);
-    at = indices + static_cast<std::ptrdiff_t>(m);
-    for (At i = indices; i != at; ++i) {
-      check(*i >= 0 && *i <= max_features);
-      k.indices.push_back(static_cast<Index>(*i));
-    }
-    return {id, std::move(k)};
-  }
-  static void check(bool sound) {
-    if (!sound) throw std::invalid_argument("state pending.events is not a list of events");
-  }
-
-  struct Entry {
-    Count id = 0;
-    bool waits = false;
-    Kept kept;
-  };
-  Entry& at(std::size_t k) { return ring_[(first_ + k) & (ring_.size() - 1)]; }
-  const Entry& at(std::size_t k) const { return ring_[(first_ + k) & (ring_.size() - 1)]; }
-
-  // Where an event waits, or count_.
-  std::size_t place(Count id) const {
-    std::size_t low = 0, high = count_;
-    while (low < high) {
-      const std::size_t middle = (low + high) / 2;
-      if (at(middle).id < id) low = middle + 1;
-      else high = middle;
-    }
-    return low < count_ && at(low).id == id && at(low).waits ? low : count_;
-  }
-  void append(Count id, Kept&& kept) {
-    if (count_ == ring_.size()) rebuild();
-    bytes_ += kept.bytes();
-    ++waiting_;
-    at(count_++) = {id, true, std::move(kept)};
-  }
-  void forget_at(std::size_t k) {
-    Entry& e = at(k);
-    bytes_ -= e.kept.bytes();
-    e.waits = false;
-    spare_ = std::exchange(e.kept, {});
-    --waiting_;
-    for (; count_ > 0 && !at(0).waits; --count_) ++first_;
-    if (count_ == 0) return;
-    const auto& next = at(0).kept.values;  // whose room is wanted soon
-    for (std::size_t k = 0; k < std::min<std::size_t>(next.size(), 64); k += 8) __builtin_prefetch(next.data() + k, 1);
-  }
-  // A ring of those that wait, half empty.
-  void rebuild() {
-    std::vector<Entry> ring(std::bit_ceil(2 * waiting_ + 1));
-    std::size_t count = 0;
-    for (std::size_t k = 0; k < count_; ++k)
-      if (at(k).waits) ring[count++] = std::move(at(k));
-    ring_ = std::move(ring);
-    first_ = 0, count_ = count;
-  }
-
-  double most_ = 10000;
-  std::vector<Entry> ring_;          // as many as a power of two
-  std::size_t first_ = 0, count_ = 0;  // of them so many are in use, and some of these no longer wait
-  std::size_t waiting_ = 0, bytes_ = 0;
-  Kept spare_;
-};
-
-struct Decision {
-  Count id;
-  double probability;  // 0 when no label could be bought
-  bool asked;
-};
-
 class Asker {
  public:
   Rule rule;
@@ -307,19 +158,53 @@ class Asker {
 
   bool on() const { return rule.kind != Rule::Kind::none; }
 
-  template <class Learner>
-  Decision decide(Learner& learner, const RowLike auto& x, double score, double rho, double weight,
-                  double day) {
-    const Count id = budget.events;
-    budget.meet(day);
-    if (budget.left() < 1) return {id, 0, false};
-    const double probability = rule.probability(learner, x, score, rho);
-    estimates.open += weight;
-    const bool certain = probability >= 1;  // without branches: nobody can foresee an answer
-    const bool asked = certain | (draw() < probability);
-    draws_ += !certain;
-    budget.spend(asked);
-    return {id, probability, asked};
+  // Decides about the next of n events: all of which a label can surely be bought, or one of which none can, with
+  // probability 0. Returns how many. `days` may be none.
+  template <class Learner, RowLike Row>
+  Count decide(Learner& learner, const Row* x, const double* scores, Count n, double rho, double weight,
+               const double* days, double* probabilities, std::int8_t* asked) {
+    Budget after = budget;
+    const auto meet = [&](Count i) { after.meet(days ? days[i] : 0); };
+    meet(0);
+    const double left = after.left();
+    if (left < 1) {
+      budget = after;
+      probabilities[0] = 0, asked[0] = 0;
+      return 1;
+    }
+    if (left < static_cast<double>(n)) n = static_cast<Count>(left);
+    for (Count i = 1; i < n; ++i) meet(i);
+    rule.probabilities(learner, x, scores, n, rho, probabilities);
+    const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
+    Count draws = draws_, bought = 0;
+    double open = estimates.open;
+    for (Count i = 0; i < n; ++i) {  // without branches: nobody can foresee an answer
+      const double drawn = static_cast<double>(static_cast<std::int64_t>(splitmix64(key + draws) >> 11)) * 0x1p-53;
+      const bool certain = probabilities[i] >= 1, wanted = certain | (drawn < probabilities[i]);
+      draws += !certain;
+      bought += wanted;
+      asked[i] = wanted;
+      open += weight;
+    }
+    draws_ = draws;
+    estimates.open = open;
+    after.spend(bought);
+    budget = after;
+    return n;
+  }
+
+  // Decisions that something goes wrong with are not taken.
+  template <class Do>
+  void or_go_back(Do act) {
+    const Budget before = budget;
+    const double open = estimates.open;
+    const Count draws = draws_;
+    try {
+      act();
+    } catch (...) {
+      budget = before, estimates.open = open, draws_ = draws;
+      throw;
+    }
   }
 
   void options(auto&& visit) {
@@ -337,11 +222,6 @@ class Asker {
   }
 
  private:
-  double draw() const {
-    const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
-    return static_cast<double>(splitmix64(key + draws_) >> 11) * 0x1p-53;
-  }
-
   double seed_ = 0;
   Count draws_ = 0;
 };

@@ -100,14 +100,15 @@ class Recommended {
   }
 
   // The row that was just met, for a label that comes later; and that row once more.
-  void keep(Kept& out) const {
+  void keep(Kept& out) {
     out.sparse = seen_.at != nullptr;
-    out.values.clear();
+    kept_.clear();
     for (std::size_t v = 0; v < views(out.sparse); ++v) {
       const double* row = values_[v].data() + 1;
-      out.values.insert(out.values.end(), row, row + seen_.size);
+      kept_.insert(kept_.end(), row, row + seen_.size);
     }
-    if (seen_.at) out.indices.assign(seen_.at, seen_.at + seen_.size);
+    out.values = kept_;
+    if (seen_.at) out.indices = {seen_.at, static_cast<std::size_t>(seen_.size)};
   }
   double recall(const Kept& kept) {
     const std::size_t n = kept.values.size() / views(kept.sparse);
@@ -425,6 +426,7 @@ class Recommended {
 
   mutable std::array<double, members> scores_{};
   mutable Seen seen_{};
+  std::vector<double> kept_;
   mutable Scratch scratch_, found_;
   mutable std::array<std::vector<double>, all> values_;  // each behind a 1
   mutable std::vector<double> block_;

@@ -207,27 +207,15 @@ class Active(Around):
         Decision
         """
         model = self._model
-        daily = type(self.budget) in (str, Budget) and self._daily()
-        day = (
-            0.0
-            if time is None and not daily
-            else float(self._days(None if time is None else [time], 1)[0])
-        )
-        if model is None:
-            model = self._begin("event" if isinstance(x, dict) else "dense")
-        latest = self._latest_one(model, day) if daily else 0.0
-        try:  # a context manager would take as long as the decision
-            if isinstance(x, dict):
-                number, score, *rest = model.ask_event(x, day)
-            else:
-                row = self._event_row(x, model, learning=True)
-                number, score, *rest = model.ask_row(row, day)
-        except _core.RowError as error:
-            raise explanation(error, model.names) from None
-        if daily:
-            self._met = model, latest
-        labels = self._labels
-        return Decision(number, score, labels.positive if score >= 0 else labels.negative, *rest)
+        if time is None and model is not None:
+            labels = self._labels
+            try:  # a context manager would take as long as the decision
+                found = model.decide(x, Decision, labels.positive, labels.negative)
+            except _core.RowError as error:
+                raise explanation(error, model.names) from None
+            if found is not None:
+                return found
+        return self._ask_carefully(x, time)
 
     def ask_many(self, X: Any, *, time: ArrayLike | None = None) -> Decisions:
         """Do as ask does for each row of X: all of them, or none if one is bad."""
@@ -383,6 +371,24 @@ class Active(Around):
             self._keep(model, labels, made_with)
         assert self._model is not None
         return self._model
+
+    def _ask_carefully(self, x: Any, time: Any) -> Decision:
+        """Answer about an event that is the first, or has a time, or is a row to be looked at."""
+        day = float(self._days(None if time is None else [time], 1)[0])
+        model = self._begin("event" if isinstance(x, dict) else "dense")
+        labels, daily = self._labels, self._daily()
+        latest = self._latest_one(model, day) if daily else 0.0
+        how = day, Decision, labels.positive, labels.negative
+        try:
+            if isinstance(x, dict):
+                found = model.ask_event(x, *how)
+            else:
+                found = model.ask_row(self._event_row(x, model, learning=True), *how)
+        except _core.RowError as error:
+            raise explanation(error, model.names) from None
+        if daily:
+            self._met = model, latest
+        return found
 
     def _check_waits(self, model: _core.Model, event: Any) -> None:
         if not is_number(event) or event != int(event):
