@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lopsided
-from active_learners import ROWS, TOLERANCE, X, Y, weights_of
+from active_learners import BUDGETS, ROWS, SECONDS, TOLERANCE, X, Y, active, time_for, weights_of
 from lopsided import COG, Active, PassiveAggressive, progressive
 from lopsided.persist import from_bytes, to_bytes
 from streams import csr, events
@@ -74,6 +74,35 @@ def test_many_questions_at_once_are_questions_one_by_one():
     assert to_bytes(one) == to_bytes(many)
 
 
+@pytest.mark.parametrize("scaling", ["none", "unit", "standard"])
+@pytest.mark.parametrize("form", ["dense", "csr", "dicts"])
+@pytest.mark.parametrize("learner", ["COG", "ACOG diagonal", "ACOG full", "ACOG sketch"])
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_questions_do_not_depend_on_how_the_stream_is_cut(budget, learner, form, scaling):
+    query = "margin" if learner == "COG" else "confidence"
+    rows = {"dense": X, "csr": csr(X), "dicts": events(X)}[form]
+    times = time_for(budget)
+
+    def started():
+        model = active(learner, query, budget, max_pending=20)
+        model.set_params(learner__scaling=scaling)
+        return model.partial_fit(rows[:50], Y[:50], time=None if times is None else SECONDS[:50])
+
+    def asked(model, step):
+        found = []
+        for first in range(50, ROWS, step):
+            part = slice(first, min(first + step, ROWS))
+            time = None if times is None else SECONDS[part]
+            found += list(model.ask_many(rows[part], time=time))
+        return found
+
+    whole, parts = started(), started()
+    want = asked(whole, ROWS)
+    assert 0 < sum(d.asked for d in want) < len(want)
+    assert asked(parts, 1 if form == "dicts" else 7) == want
+    assert to_bytes(parts) == to_bytes(whole)
+
+
 def test_the_label_teaches_the_event_as_it_was_to_the_model_as_it_is():
     model = Active(COG(scaling="standard", learning_rate=1.0, class_weight=None), query="always")
     first = model.ask(X[0])
@@ -133,6 +162,19 @@ def test_bad_event_is_refused():
     rows[-1, 2] = np.inf
     refuses(model, lambda: model.ask_many(rows), "row 299: .* column 2")
     refuses(model, lambda: model.ask(X[0], time=5.0), "time has an effect only")
+
+
+@pytest.mark.parametrize("learner", ["COG", "ACOG full", "ACOG sketch"])
+@pytest.mark.parametrize("scaling", ["none", "standard"])
+@pytest.mark.parametrize("budget", ["none", "count", "fraction", "per 25"])
+def test_no_question_is_left_of_a_batch_with_a_bad_row(budget, scaling, learner):
+    model = active(learner, "random", budget, max_pending=20)
+    model.set_params(learner__scaling=scaling).partial_fit(X, Y)
+    model.ask_many(X[:100])
+    rows = X.copy()
+    rows[-1, 2] = np.nan
+    refuses(model, lambda: model.ask_many(rows), "row 299: .* column 2")
+    refuses(model, lambda: model.ask_many(csr(rows)), "row 299: .* column 2")
 
 
 def test_a_label_of_weight_zero_closes_its_event():

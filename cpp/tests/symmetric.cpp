@@ -100,6 +100,26 @@ TEST(symmetric_leaves_out_zeros_without_a_trace) {
   leaves_out_zeros<float>(1e-5);
 }
 
+TEST(eight_quadratic_forms_have_the_bits_of_one_by_one) {
+  for (const std::size_t n : {1u, 4u, 6u, 30u, 41u}) {
+    Symmetric matrix;
+    matrix.grow(n);
+    std::vector<double> s(matrix.padded());
+    for (std::size_t j = 0; j < n; ++j) s[j] = 0.3 * noise<double>(j);
+    matrix.subtract(s.data());
+    std::vector<double> side_by_side(8 * matrix.padded()), found(8);
+    const auto value = [](std::size_t j, std::size_t k) { return noise<double>(3 * j + 5 * k); };
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t k = 0; k < 8; ++k) side_by_side[8 * j + k] = value(j, k);
+    matrix.quadratics(side_by_side.data(), found.data());
+    for (std::size_t k = 0; k < 8; ++k) {
+      std::vector<double> x(matrix.padded());
+      for (std::size_t j = 0; j < n; ++j) x[j] = value(j, k);
+      CHECK(found[k] == matrix.quadratic(x.data(), false));
+    }
+  }
+}
+
 TEST(symmetric_grows_by_an_identity) {
   Symmetric matrix;
   matrix.grow(2);
