@@ -230,26 +230,28 @@ class PyModel {
     }
   }
 
-  // Events without labels. Arrays of their numbers, scores, probabilities of a question, whether the
+  // Events without labels. The number of the first, arrays of scores, probabilities of a question, whether the
   // label is wanted, and the numbers of events that had to be forgotten, -1 for none.
   nb::tuple ask(const HeldRows& held, std::optional<Line<double>> days) {
     if (days && days->size() != held.rows.size())
       throw nb::value_error("days must be as many as the rows");
     const std::size_t size = held.rows.size();
-    Fresh<std::int64_t> ids(size), forgotten(size);
+    Fresh<std::int64_t> forgotten(size);
+    Count first;
     Fresh<double> scores(size), probabilities(size);
     Fresh<std::int8_t> asked(size);
     {
       const auto turn = take_turn();
       const Rows settled = settle(held);
+      first = model_->asker().budget.events;
       {
         nb::gil_scoped_release free;
         model_->ask(settled, days ? days->data() : nullptr,
-                    {ids.data(), scores.data(), probabilities.data(), asked.data(), forgotten.data()});
+                    {scores.data(), probabilities.data(), asked.data(), forgotten.data()});
       }
       if (held.events) keep_names(held.events->fresh);
     }
-    return nb::make_tuple(std::move(ids).to_numpy(), std::move(scores).to_numpy(), std::move(asked).to_numpy(),
+    return nb::make_tuple(first, std::move(scores).to_numpy(), std::move(asked).to_numpy(),
                           std::move(probabilities).to_numpy(), std::move(forgotten).to_numpy());
   }
   // One event, and what to call the classes in the answer.
@@ -435,10 +437,11 @@ class PyModel {
   }
 
   nb::object ask_row(const Rows& rows, double day, const Answering& as) {
-    std::int64_t id, forgotten;
+    std::int64_t forgotten;
     double score, probability;
     std::int8_t asked;
-    model_->ask(rows, &day, {&id, &score, &probability, &asked, &forgotten});
+    const Count id = model_->asker().budget.events;
+    model_->ask(rows, &day, {&score, &probability, &asked, &forgotten});
     const nb::object gone = forgotten < 0 ? nb::none() : nb::cast(forgotten);
     return as.tuple({nb::cast(id), nb::float_(score), nb::borrow(score >= 0 ? as.positive : as.negative),
                      nb::bool_(asked != 0), nb::float_(probability), gone});

@@ -199,6 +199,7 @@ template <class Row, class Learner>
 void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& prepare, const Cost& cost, Asker& asker,
              const Answers& out, bool afterwards, Scratch& read, Scratch& prepared) {
   constexpr Count block = remembers<Learner> ? 1 : 16;
+  const Count id = asker.budget.events;  // of the first
   Row met[block];
   std::vector<Scratch> more(2 * std::min(block - 1, rows.size()));
   const auto prepared_row = [&](Count i, Count at) {
@@ -214,21 +215,18 @@ void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& pr
     }
     for (Count k = 0; k < count; ++k) {
       const Count i = wanted[k];
-      out.forgotten[i] = asker.pending.add(static_cast<Count>(out.ids[i]),
-                                           kept(learner, row(i), out.scores[i], out.probabilities[i]));
+      out.forgotten[i] = asker.pending.add(id + i, kept(learner, row(i), out.scores[i], out.probabilities[i]));
     }
   };
   const auto blocks = [&](auto visit) {
     for (Count first = 0; first < rows.size(); first += block) visit(first, std::min(block, rows.size() - first));
   };
   blocks([&](Count first, Count n) {
-    const Count id = asker.budget.events;
     for (Count i = 0; i < n; ++i) {
       met[i] = prepared_row(first + i, i);
       const double score = meet(learner, met[i]);
       if (!std::isfinite(score)) refuse_score(first + i);
       out.scores[first + i] = score;
-      out.ids[first + i] = static_cast<std::int64_t>(id + i);
     }
     for (Count i = first, last = first + n; i < last;)
       i += asker.decide(learner, met + (i - first), out.scores + i, last - i, cost.rho(), 1, days ? days + i : nullptr,

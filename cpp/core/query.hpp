@@ -226,9 +226,8 @@ class Asker {
   Count draws_ = 0;
 };
 
-// What becomes of the events for which `ask` was called, one place for each.
+// What becomes of the events for which `ask` was called, one place for each. They are numbered in order.
 struct Answers {
-  std::int64_t* ids;
   double* scores;
   double* probabilities;
   std::int8_t* asked;

@@ -47,10 +47,15 @@ class Decisions(Sequence[Decision]):
         As in Decision, one for each event.
     """
 
-    def __init__(self, labels: Labels, columns: tuple[NDArray[Any], ...]) -> None:
-        self.id, self.score, asked, self.probability, self._forgotten = columns
+    def __init__(self, labels: Labels, found: tuple[Any, ...]) -> None:
+        self._first, self.score, asked, self.probability, self._forgotten = found
         self.asked = asked.view(bool)
         self._labels = labels
+
+    @property
+    def id(self) -> NDArray[np.int64]:
+        """The numbers of the events."""
+        return np.arange(self._first, self._first + len(self))
 
     @property
     def predicted(self) -> NDArray[Any]:
@@ -62,7 +67,7 @@ class Decisions(Sequence[Decision]):
         return found
 
     def __len__(self) -> int:
-        return len(self.id)
+        return len(self.score)
 
     @overload
     def __getitem__(self, at: int) -> Decision: ...
@@ -73,7 +78,7 @@ class Decisions(Sequence[Decision]):
             return [self[i] for i in range(*at.indices(len(self)))]
         score, forgotten = float(self.score[at]), int(self._forgotten[at])
         return Decision(
-            int(self.id[at]),
+            self._first + (at if at >= 0 else at + len(self)),
             score,
             self._labels.positive if score >= 0 else self._labels.negative,
             bool(self.asked[at]),
