@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lopsided
+from lopsided.data import cache
 
 from . import data, peers
 from .harness import Contender, Group
 from .instructions import ROOT, built
+from .quality import load
 
 # OpenBLAS does the matrix work alone; ours and NumPy's are the whole step, and score the row.
 BLAS = "OpenBLAS dsymv + dsyr from C, alone"
@@ -34,6 +36,21 @@ def groups(quick: bool) -> Iterator[Group]:
         sparse, y = data.categories(2000 if quick else 20_000)
         X = sparse.toarray()
         yield _group("full covariance, 14 of 123 features, CSR", sparse, X, y, goal=1.5)
+    if peers.present("scikit-learn") and (found := cache.find("a9a")):
+        yield _a9a(*load(found.paths[:1], found.dataset.features))
+
+
+def _a9a(X: Any, y: NDArray[np.float64]) -> Group:
+    """Whole passes over real rows: the larger the steps, the fewer of them."""
+
+    def one_pass(**options: Any) -> Contender:
+        model = lopsided.make("ACOG-II", **options)
+        steps = lopsided.progressive(model, X, y).updates
+        told = ", ".join(f"{name}={value:g}" for name, value in options.items())
+        return Contender(f"ACOG-II full, {told}: {steps:,} steps", lambda: model.fit(X, y))
+
+    contenders = [one_pass(learning_rate=rate) for rate in (0.01, 0.1, 1.0)]
+    return Group(f"a9a, one pass over {X.shape[0]:,} rows", "ms", contenders)
 
 
 def _group(

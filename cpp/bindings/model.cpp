@@ -26,10 +26,10 @@ struct Answering {
   nb::type_object kind;
   nb::handle positive, negative;
 
-  nb::object tuple(std::initializer_list<nb::object> items) const {
+  nb::any tuple(std::initializer_list<nb::object> items) const {
     auto* type = reinterpret_cast<PyTypeObject*>(kind.ptr());
     if (!PyType_IsSubtype(type, &PyTuple_Type)) throw nb::type_error("kind must be a named tuple");
-    nb::object out = nb::steal(type->tp_alloc(type, static_cast<Py_ssize_t>(items.size())));
+    auto out = nb::steal<nb::any>(type->tp_alloc(type, static_cast<Py_ssize_t>(items.size())));
     if (!out.is_valid()) throw nb::python_error();
     Py_ssize_t k = 0;
     for (const nb::object& item : items) PyTuple_SET_ITEM(out.ptr(), k++, item.inc_ref().ptr());
@@ -255,22 +255,22 @@ class PyModel {
                           std::move(probabilities).to_numpy(), std::move(forgotten).to_numpy());
   }
   // One event, and what to call the classes in the answer.
-  nb::object ask_event(const nb::dict& event, double day, const Answering& as) {
+  nb::any ask_event(const nb::dict& event, double day, const Answering& as) {
     const auto turn = take_turn();
-    nb::object out = ask_row(read(event), day, as);
+    nb::any out = ask_row(read(event), day, as);
     keep_names(one_.fresh);
     return out;
   }
-  nb::object ask_row(const Line<double>& row, double day, const Answering& as) {
+  nb::any ask_row(const Line<double>& row, double day, const Answering& as) {
     const auto turn = take_turn();
     return ask_row(one_row(row), day, as);
   }
   // The short way, as `step`, where the day does not matter.
-  nb::object decide(nb::handle x, const Answering& as) {
-    if (model_->asker().budget.daily) return nb::none();
+  nb::any decide(nb::handle x, const Answering& as) {
+    if (model_->asker().budget.daily) return nb::borrow<nb::any>(Py_None);
     if (PyDict_Check(x.ptr())) return ask_event(nb::borrow<nb::dict>(x), 0, as);
     Line<double> row;
-    return usual(x, row) ? ask_row(row, 0, as) : nb::none();
+    return usual(x, row) ? ask_row(row, 0, as) : nb::borrow<nb::any>(Py_None);
   }
   void tell(Count id, int y, double weight) {
     const auto turn = take_turn();
@@ -436,7 +436,7 @@ class PyModel {
     return Rows({row.data(), false, 0, 1}, 1, static_cast<Index>(row.size()));
   }
 
-  nb::object ask_row(const Rows& rows, double day, const Answering& as) {
+  nb::any ask_row(const Rows& rows, double day, const Answering& as) {
     std::int64_t forgotten;
     double score, probability;
     std::int8_t asked;
