@@ -210,7 +210,7 @@ class Active(Around):
         if time is None and model is not None:
             labels = self._labels
             try:  # a context manager would take as long as the decision
-                found = model.decide(x, Decision, labels.positive, labels.negative)
+                found: Decision | None = model.decide(x, Decision, labels.positive, labels.negative)
             except _core.RowError as error:
                 raise explanation(error, model.names) from None
             if found is not None:
@@ -381,7 +381,7 @@ class Active(Around):
         how = day, Decision, labels.positive, labels.negative
         try:
             if isinstance(x, dict):
-                found = model.ask_event(x, *how)
+                found: Decision = model.ask_event(x, *how)
             else:
                 found = model.ask_row(self._event_row(x, model, learning=True), *how)
         except _core.RowError as error:
