@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -179,7 +180,7 @@ class Active(Around):
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0, *, time: Any = None) -> Self:
         """Meet one event, and learn from it if its label is bought."""
-        if time is None and not self._daily():
+        if time is None and (self.budget is None or not self._daily()):
             return super().learn_one(x, y, weight)
         rows = [x] if isinstance(x, dict) else np.asarray(x)[None]
         self._pass(rows, [y], [weight], time=None if time is None else [time])
@@ -404,9 +405,7 @@ class Active(Around):
 
     def _daily(self) -> bool:
         budget = self.budget
-        if isinstance(budget, (str, Budget)):
-            return getattr(as_budget(budget), "per", None) == "day"
-        return False
+        return isinstance(budget, (str, Budget)) and _daily(budget)
 
     def _days(self, time: Any, rows: int) -> NDArray[np.float64]:
         if time is None:
@@ -449,6 +448,11 @@ class Active(Around):
 
     def _delays(self, delay: Any, rows: int) -> NDArray[np.float64] | None:
         return None if delay is None else as_delays(delay, rows, self.seed)
+
+
+@functools.lru_cache(maxsize=64)
+def _daily(budget: str | Budget) -> bool:
+    return getattr(as_budget(budget), "per", None) == "day"
 
 
 def _met(ready: Ready) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
