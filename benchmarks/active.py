@@ -13,6 +13,7 @@ from . import data, peers
 from .harness import Contender, Group
 
 FEATURES = 30
+LEARNERS = ("COG-II", "OA3-diag", "OA3")
 RIVER = "river EntropySampler(LogisticRegression)"
 ACTIVEML = "scikit-activeml FixedUncertainty(SGDClassifier)"
 
@@ -35,29 +36,33 @@ def _decisions(count: int) -> Group:
     stream = data.events(count, FEATURES)
     events = [x for x, _ in stream]
 
-    def ours(name: str) -> Callable[[], None]:
-        ask = _learned(name, stream).ask
+    def each(name: str, call: str) -> Callable[[], None]:
+        method = getattr(_learned(name, stream), call)
 
         def run() -> None:
             for x in events:
-                ask(x)
+                method(x)
 
         return run
 
-    def many(name: str, rows: Any) -> Callable[[], None]:
+    def many(name: str, call: str, rows: Any) -> Callable[[], None]:
         labels = [y for _, y in stream]
         inner = lopsided.make(name, scaling="none")
         active = inner if isinstance(inner, lopsided.Active) else lopsided.Active(inner)
-        model = active.partial_fit(rows, labels)
-        return lambda: model.ask_many(rows)
+        method = getattr(active.partial_fit(rows, labels), call)
+        return lambda: method(rows)
 
     table = np.array([list(x.values()) for x in events])
     contenders = [
-        *(Contender(f"{n}, ask", ours(n), count) for n in ("COG-II", "OA3-diag", "OA3")),
-        Contender("OA3-diag, ask_many of dicts", many("OA3-diag", events), count),
+        Contender("a score alone, score_one", each("COG-II", "score_one"), count),
+        *(Contender(f"{n}, ask", each(n, "ask"), count) for n in LEARNERS),
+        Contender("OA3-diag, ask_many of dicts", many("OA3-diag", "ask_many", events), count),
+        Contender(
+            "a score alone, score_many of an array", many("COG-II", "score_many", table), count
+        ),
         *(
-            Contender(f"{n}, ask_many of an array", many(n, table), count, goal=30)
-            for n in ("COG-II", "OA3-diag", "OA3")
+            Contender(f"{n}, ask_many of an array", many(n, "ask_many", table), count, goal=30)
+            for n in LEARNERS
         ),
     ]
     if peers.present("river"):
@@ -80,7 +85,7 @@ def _rounds(count: int) -> Group:
 
         return run
 
-    contenders = [Contender(n, ours(n), count) for n in ("COG-II", "OA3-diag", "OA3")]
+    contenders = [Contender(n, ours(n), count) for n in LEARNERS]
     if peers.present("river"):
         contenders.append(Contender(RIVER, _river(stream, learning=True), count, ours=False))
     contenders.extend(_activeml(stream, learning=True))

@@ -171,13 +171,13 @@ TEST(every_kind_learns_from_labels_that_are_told_later) {
     whole->learn(stream.rows(0, 60), pass);
     std::vector<Count> due;
     for (Count i = 0; i < 60; ++i) {
-      std::int64_t id, forgotten;
+      std::int64_t forgotten;
       double score, probability;
       std::int8_t asked;
-      told->ask(stream.rows(i, i + 1), nullptr, {&id, &score, &probability, &asked, &forgotten});
+      told->ask(stream.rows(i, i + 1), nullptr, {&score, &probability, &asked, &forgotten});
       if (asked) due.push_back(i);
       if (due.empty() || due[0] + 5 > i) continue;
-      if (told->asker().pending.find(due[0])) told->tell(due[0], stream.y[due[0]], 1);
+      if (told->asker().pending.waits(due[0])) told->tell(due[0], stream.y[due[0]], 1);
       due.erase(due.begin());
     }
     CHECK(state(*whole) == state(*told));
