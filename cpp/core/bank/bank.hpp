@@ -164,7 +164,9 @@ class Bank {
     for_each_tile([&](auto& tile) {
       std::vector<Column> columns;
       for (std::size_t l = 0; same && l < tile.models().size(); ++l) same = exchange(tile, l, columns, take);
-      exchange(tile, columns, [](double& ours, double& theirs) { ours = theirs; });
+      exchange(tile, columns, [](double& ours, double& theirs, bool marked) {
+        if (!(marked && theirs == 0)) ours = theirs;
+      });
     });
     prepare_.grow(static_cast<std::size_t>(features_));
     return same;
@@ -220,8 +222,9 @@ class Bank {
         updates_ = one.model->updates() + one.pass.tally.updates;
         exchange(tile, l, columns, give);
       }
-      exchange(tile, columns, [](double& ours, double& theirs) {
-        if (theirs != ours) theirs = ours;  // what is not written takes no memory
+      exchange(tile, columns, [](double& ours, double& theirs, bool marked) {
+        const double now = marked && ours < 0 ? 0 : ours;
+        if (theirs != now) theirs = now;  // what is not written takes no memory
       });
     });
   }
@@ -285,7 +288,8 @@ class Bank {
       for (const Column& c : columns) {
         double *ours = tile.number(first, c.number, c.l), *theirs = c.theirs + first * c.step;
         const std::size_t n = std::min(first + some, std::max(first, c.size)) - first;
-        for (std::size_t j = 0; j < n; ++j) visit(ours[j * apart], theirs[j * c.step]);
+        const bool marked = Learner::initial[c.number] < 0;
+        for (std::size_t j = 0; j < n; ++j) visit(ours[j * apart], theirs[j * c.step], marked);
       }
   }
 

@@ -1,5 +1,6 @@
 // How learners work in a bank: the formulas of each, over vectors. `Real` is a vector; a learner's numbers of a
-// feature, `width` of them, lie in a table beside those of the other models of the vector and of the pack.
+// feature, `width` of them, lie in a table beside those of the other models of the vector and of the pack. A number
+// that is `initial` below 0 was never written: the model has a 0 there.
 #pragma once
 
 #include <tuple>
@@ -123,7 +124,7 @@ struct SecondOrder {
 template <class Rule>
 struct Shrinking {
   static constexpr std::size_t width = Rule::width;
-  static constexpr double initial[width] = {};
+  static constexpr std::array<double, width> initial = Rule::initial;
   Rule rule;
   double clip = 0;
   TargetSparsity target;

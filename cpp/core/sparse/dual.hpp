@@ -6,6 +6,8 @@
 // 2011) divides by delta + sqrt(sum of g^2) instead.
 #pragma once
 
+#include <array>
+
 #include "learner.hpp"
 
 namespace lopsided {
@@ -35,6 +37,7 @@ template <class Real = double>
 struct DualAveraging {
   enum class Beta { constant, sqrt, linear };
   static constexpr std::size_t width = 1;  // theta
+  static constexpr std::array<double, width> initial{};  // in a bank
   static constexpr bool takes_in = false, dual = true;
 
   Real learning_rate = all<Real>(1);
@@ -67,6 +70,7 @@ struct DualAveraging {
 template <class Real = double>
 struct AdaptiveRda {
   static constexpr std::size_t width = 2;  // sum of -g, sum of g^2
+  static constexpr std::array<double, width> initial{};
   static constexpr bool takes_in = false, dual = true;
 
   Real learning_rate = all<Real>(1), l1{}, delta = all<Real>(10);

@@ -10,7 +10,9 @@ namespace lopsided {
 
 template <class Real = double>
 struct SsolDiagonal {
-  static constexpr std::size_t width = 2;  // theta; a, where 0 stands for 1, its start
+  // theta; a, where 0 stands for 1, its start. In a bank -1 does: a sign is dropped sooner than a 0 is replaced.
+  static constexpr std::size_t width = 2;
+  static constexpr std::array<double, width> initial{0, -1};
   static constexpr bool takes_in = true, dual = true;
 
   Real learning_rate = all<Real>(1), regularization = all<Real>(1);
@@ -63,7 +65,10 @@ struct SsolDiagonal {
   Real lambda(Count seen, const TargetSparsity& target) const {
     return shrink.at(static_cast<double>(seen) + 1, learning_rate, target);
   }
-  static Real a(const auto& row) { return choose<Real>(row[1] == 0.0, all<Real>(1), row[1]); }
+  static Real a(const auto& row) {
+    if constexpr (std::same_as<Real, double>) return choose<Real>(row[1] == 0.0, all<Real>(1), row[1]);
+    else return reinterpret_cast<Real>(reinterpret_cast<Mask<Real>>(Real(row[1])) & std::numeric_limits<long long>::max());
+  }
 };
 
 // The same with all of A^-1. It keeps u = A^-1 theta instead of theta: taking x in and stepping by s
