@@ -8,7 +8,7 @@ import re
 WORDS = (
     (r"say it with positive= or give classes=( at the first call)?", "say it with --positive"),
     (r'missing="zero" or "drop" tolerates', "--missing zero or --missing drop tolerates"),
-    (r"call fit to start anew", "leave it out, or --load to start anew"),
+    (r"call fit to start anew", "leave it out, or start anew with another model"),
     (r'categorical must name "(.+?)", as it did before', r"give --categorical \1, as before"),
     (r"needs probability=, that", "needs --set probability=VALUE, that"),
     (r"give both delta_pos and delta_neg", "give --set delta_pos=VALUE and --set delta_neg=VALUE"),
