@@ -208,6 +208,11 @@ def as_event_row(x: Any) -> NDArray[np.float64]:
     """Return one event given as numbers as a contiguous row."""
     if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 and x.flags.c_contiguous:
         return x
+    if any(isinstance(name, str) for name in getattr(x, "axes", [()])[0]):
+        raise ValueError(
+            "the event is a Series with names: give the dict x.to_dict(), or x.to_numpy() for the "
+            "numbers alone, in the order of the columns"
+        )
     row = unmasked(x, "the event")
     if row.ndim == 1 and len(row) == 0:
         raise ValueError("the event has 0 features")
