@@ -46,6 +46,8 @@ def as_batch(X: Any, known: int = 0) -> Batch:
         return Batch(_csr_rows(X), names, "event" if by_name else "sparse", by_name, hashed)
     if isinstance(X, dict):
         raise ValueError("X is a dict: one event goes to learn_one or score_one")
+    if hasattr(X, "collect"):
+        raise TypeError(f"X is a {type(X).__name__}, which has no rows yet: collect it first")
     names = None
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         X, names = _from_frame(X)
@@ -191,16 +193,15 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
     out = np.empty((len(X), len(columns)))
     for j, column in enumerate(columns):
         values = np.asarray(X[column].to_numpy())
-        if values.dtype.kind in "cmM":
-            raise ValueError(f"column {column!r} does not hold numbers; encode it or leave it out")
-        if values.dtype.kind not in "biuf":
-            try:
-                values = values.astype(np.float64)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"column {column!r} does not hold numbers; encode it or leave it out"
-                ) from None
-        out[:, j] = values
+        try:
+            if values.dtype.kind in "cmM":
+                raise TypeError
+            out[:, j] = values
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"column {column!r} does not hold numbers; encode it or leave it out, or give the "
+                "rows as dicts, whose texts are categories (to_dict('records') of pandas)"
+            ) from None
     return out, columns if kinds == {"str"} else None
 
 
