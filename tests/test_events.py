@@ -335,7 +335,7 @@ def test_a_batch_of_events_is_learned_alike_whatever_holds_its_labels(parameters
         ([{"a": 1.0}, {"b": 2.0}], [0, 2], "2"),
         ([{"a": 1.0}, 5], [0, 1], "row 1 is not a dict"),
         ([{"a": 1.0}, {"b": float("nan")}], [0, 1], "row 1: feature 'b' is NaN"),
-        ([{"a": 1.0}, {"b": None}], [0, 1], "row 1: feature 'b' must be a number"),
+        ([{"a": 1.0}, {"b": None}], [0, 1], "row 1: feature 'b' is None"),
         ([{"a": 1.0}, {"b": 1e200}], [0, 1], "row 1"),
     ],
 )
@@ -382,6 +382,81 @@ def test_an_event_that_changes_after_its_score_is_learned_as_it_is(parameters):
                 learned["odd"].value += 2
             alone.learn_one(dict(learned), label)
     assert to_bytes(both) == to_bytes(alone)
+
+
+@pytest.mark.parametrize("bits", [None, 6])
+def test_a_value_that_changes_its_mind_is_read_again(bits):
+    both, alone = (COG(hash_bits=bits).learn_one({"a": 1.0}, 1) for _ in range(2))
+    event = {"a": 1.0, "odd": Odd()}
+    assert both.score_one(event) == alone.score_one({"a": 1.0, "odd": 1.0})
+    assert both.step_one(event, 0) == alone.step_one({"a": 1.0, "odd": 2.0}, 0)
+    assert to_bytes(both) == to_bytes(alone)
+
+
+def test_an_event_is_read_again_when_others_have_brought_names():
+    model = COG().learn_one({"a": 1.0}, 1)
+    event = {"new": 1.0}
+    before = model.score_one(event)
+    model.partial_fit([{"a": 1.0}, {"other": 1.0}], [0, 1])
+    assert model.score_one(event) == model.score_one({"new": 1.0}) == before
+    assert model.score_one({"other": 1.0}) != before
+
+
+@pytest.mark.parametrize("bits", [None, 6])
+def test_dicts_of_other_kinds_are_read_again(bits):
+    model = COG(hash_bits=bits).learn_one({"a": 1.0, "b": -1.0}, 1)
+    event = OrderedDict(a=1.0)
+    model.score_one(event)
+    event["b"] = 3.0
+    assert model.score_one(event) == model.score_one({"a": 1.0, "b": 3.0})
+
+
+@pytest.mark.parametrize("bits", [None, 6])
+def test_an_event_is_read_again_after_one_that_was_refused(bits):
+    model = COG(hash_bits=bits).learn_one({"a": 1.0, "b": -1.0}, 1)
+    event = {"a": 1.0, "b": 0.5}
+    score = model.score_one(event)
+    with pytest.raises(ValueError, match="NaN"):
+        model.score_one({"b": 2.0, "a": math.nan})
+    assert model.score_one(event) == score
+
+
+class Cutting:
+    """A number or a label that takes the last entry off a list when it is looked at."""
+
+    def __init__(self, victim):
+        self.victim = victim
+
+    def __float__(self):
+        return float(len(self.victim.pop()))
+
+    def __hash__(self):
+        if len(self.victim) > 1:
+            self.victim.pop()
+        return 1
+
+    def __eq__(self, other):
+        return other == 1
+
+
+@pytest.mark.parametrize("of", ["events", "labels"])
+def test_a_batch_of_events_that_changes_while_it_is_read_does_no_harm(of):
+    model = COG().learn_one({"a": 1.0}, 1).learn_one({"a": -1.0}, 0)
+    before = to_bytes(model)
+    events, labels = [{"a": 1.0} for _ in range(3)], [1, 0, 1]
+    if of == "events":
+        events[0]["a"] = Cutting(events)
+    else:
+        labels[0] = Cutting(labels)
+    with pytest.raises((TypeError, ValueError)):
+        model.partial_fit(events, labels)
+    assert to_bytes(model) == before
+
+
+def test_labels_that_cannot_be_looked_up_are_refused():
+    model = COG().learn_one({"a": 1.0}, 1).learn_one({"a": -1.0}, 0)
+    with pytest.raises(ValueError, match="label"):
+        model.partial_fit([{"a": 1.0}, {"a": 1.0}], [1, {}])
 
 
 def test_events_of_weight_0_and_events_not_visited_bring_no_names():

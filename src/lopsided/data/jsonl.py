@@ -255,7 +255,7 @@ class JsonLinesReader:
             weight = event.pop(self._weight, None)
             if weight is None:
                 if self._labelled:
-                    raise _LineError(self._weight, None, "this object has no such member, which is to be the weight")
+                    raise _LineError(self._weight, None, "this object has no such member")
                 weight = 1.0
             if isinstance(weight, (str, bool)) or not 0 <= weight < math.inf:
                 shown = json.dumps(weight)
