@@ -294,12 +294,15 @@ def test_threads_that_bring_names_to_one_model_lose_none():
     model = COG().learn_one({"a": 1.0}, 1)
     singles = [{f"one{k}": 1.0} for k in range(300)]
     batches = [[{f"many{k}_{i}": 1.0} for i in range(20)] for k in range(60)]
+    others = [[{f"more{k}_{i}": 1.0} for i in range(20)] for k in range(60)]
+    zeros = np.zeros(20, int)  # labels that are not a list go the longer way
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         threads = [
             threading.Thread(target=lambda: [model.learn_one(e, 0) for e in singles]),
             threading.Thread(target=lambda: [model.partial_fit(b, [0] * 20) for b in batches]),
+            threading.Thread(target=lambda: [model.partial_fit(b, zeros) for b in others]),
         ]
         for thread in threads:
             thread.start()
@@ -307,7 +310,8 @@ def test_threads_that_bring_names_to_one_model_lose_none():
             thread.join()
     finally:
         sys.setswitchinterval(interval)
-    assert model.n_features_in_ == len(model.feature_names_in_) == 1 + 300 + 1200
+    assert model.n_features_in_ == len(model.feature_names_in_) == 1 + 300 + 1200 + 1200
+    assert len(set(model.feature_names_in_)) == 2701
 
 
 @pytest.mark.parametrize("parameters", [{}, {"hash_bits": 6}, {"scaling": "none"}])
@@ -325,6 +329,14 @@ def test_a_batch_of_events_is_learned_alike_whatever_holds_its_labels(parameters
     for k in range(0, 60, 20):
         listed.partial_fit(events[k : k + 20], y[k : k + 20])
         arrays.partial_fit(events[k : k + 20], np.array(y[k : k + 20]))
+    assert to_bytes(listed) == to_bytes(arrays)
+
+
+def test_lists_of_numbers_are_learned_as_arrays_are():
+    X, y = np.random.default_rng(1).normal(size=(30, 3)), [0, 1, 1] * 10
+    listed, arrays = (COG().partial_fit(X[:9], y[:9]) for _ in range(2))
+    listed.partial_fit(X[9:].tolist(), y[9:])
+    arrays.partial_fit(X[9:], np.array(y[9:]))
     assert to_bytes(listed) == to_bytes(arrays)
 
 
