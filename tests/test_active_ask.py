@@ -194,6 +194,23 @@ def test_a_label_of_weight_zero_names_no_class():
     assert model.classes_.tolist() == ["bad", "good"]
 
 
+def test_which_label_is_positive_may_be_said_until_the_first_label():
+    late, early = Active(COG(), budget=9), Active(COG(positive="fraud"), budget=9)
+    for x in X[:3]:
+        assert late.ask(x).asked
+        early.ask(x)
+    with pytest.raises(ValueError, match="'fraud' and which class is positive is not plain"):
+        late.tell(1, "fraud")
+    late.set_params(positive="fraud")
+    for event, label in ((1, "fraud"), (0, "fine")):
+        late.tell(event, label)
+        early.tell(event, label)
+    assert to_bytes(late) == to_bytes(early)
+    late.set_params(positive="fine")
+    with pytest.raises(ValueError, match="positive cannot change in a model that has learned"):
+        late.tell(2, "fine")
+
+
 def test_the_oldest_is_forgotten_when_too_many_wait():
     model = Active("COG-II", query="always", max_pending=3)
     assert [model.ask(x).forgotten for x in X[:5]] == [None, None, None, 0, 1]

@@ -16,7 +16,7 @@ from lopsided.persist import to_bytes
 from refusals import EVENT, INF, LEARN, NAN, X, Y, refuses
 
 BAD_EVENTS = {
-    "none": ({"a": None}, TypeError, ["'a'", "number"]),
+    "none": ({"a": None}, TypeError, ["'a' is None", "leave out or fill in"]),
     "nan": ({"b": 1.0, "a": NAN}, ValueError, ["'a'", "NaN"]),
     "inf": ({"a": -INF}, ValueError, ["'a'", "inf"]),
     "nested": ({"a": {"b": 1}}, TypeError, ["'a'", "number", "dict"]),
@@ -55,6 +55,7 @@ def test_a_text_that_cannot_be_hashed_is_refused():
 
 
 BAD_EVENT_ROWS = {
+    "with names": (pd.Series({"b": 1.0, "a": 2.0}), ["names", "to_dict()", "to_numpy()"]),
     "none": (None, ["1-D", "dict"]),
     "number": (5.0, ["1-D"]),
     "table": (X, ["1-D", "2-D"]),

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 
@@ -76,7 +77,9 @@ BAD_X = {
     "a generator": ((row for row in X), TypeError, ["array"]),
     "a set": ({1, 2}, TypeError, ["array"]),
     "masked": (np.ma.masked_greater(X, 2), ValueError, ["mask", "row 0, column 2"]),
-    "frame with text": (frame(c=list("wxyz")), ValueError, ["column 'c'", "numbers"]),
+    "frame with text": (frame(c=list("wxyz")), ValueError, ["column 'c'", "numbers", "dicts"]),
+    "frame without rows yet": (
+        pl.DataFrame(frame()).lazy(), TypeError, ["LazyFrame", "collect it first"]),
     "frame with NaN": (frame(c=[1, NAN, 1, 1]), ValueError, ["row 1, column 2 ('c')", "NaN"]),
     "frame with NA": (
         frame(c=pd.array([1, 2, None, 3], dtype="Int64")), ValueError, ["row 2, column 2 ('c')"]),

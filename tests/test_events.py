@@ -294,12 +294,15 @@ def test_threads_that_bring_names_to_one_model_lose_none():
     model = COG().learn_one({"a": 1.0}, 1)
     singles = [{f"one{k}": 1.0} for k in range(300)]
     batches = [[{f"many{k}_{i}": 1.0} for i in range(20)] for k in range(60)]
+    others = [[{f"more{k}_{i}": 1.0} for i in range(20)] for k in range(60)]
+    zeros = np.zeros(20, int)  # labels that are not a list go the longer way
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         threads = [
             threading.Thread(target=lambda: [model.learn_one(e, 0) for e in singles]),
             threading.Thread(target=lambda: [model.partial_fit(b, [0] * 20) for b in batches]),
+            threading.Thread(target=lambda: [model.partial_fit(b, zeros) for b in others]),
         ]
         for thread in threads:
             thread.start()
@@ -307,7 +310,8 @@ def test_threads_that_bring_names_to_one_model_lose_none():
             thread.join()
     finally:
         sys.setswitchinterval(interval)
-    assert model.n_features_in_ == len(model.feature_names_in_) == 1 + 300 + 1200
+    assert model.n_features_in_ == len(model.feature_names_in_) == 1 + 300 + 1200 + 1200
+    assert len(set(model.feature_names_in_)) == 2701
 
 
 @pytest.mark.parametrize("parameters", [{}, {"hash_bits": 6}, {"scaling": "none"}])
@@ -328,6 +332,14 @@ def test_a_batch_of_events_is_learned_alike_whatever_holds_its_labels(parameters
     assert to_bytes(listed) == to_bytes(arrays)
 
 
+def test_lists_of_numbers_are_learned_as_arrays_are():
+    X, y = np.random.default_rng(1).normal(size=(30, 3)), [0, 1, 1] * 10
+    listed, arrays = (COG().partial_fit(X[:9], y[:9]) for _ in range(2))
+    listed.partial_fit(X[9:].tolist(), y[9:])
+    arrays.partial_fit(X[9:], np.array(y[9:]))
+    assert to_bytes(listed) == to_bytes(arrays)
+
+
 @pytest.mark.parametrize(
     ("events", "labels", "fault"),
     [
@@ -335,7 +347,7 @@ def test_a_batch_of_events_is_learned_alike_whatever_holds_its_labels(parameters
         ([{"a": 1.0}, {"b": 2.0}], [0, 2], "2"),
         ([{"a": 1.0}, 5], [0, 1], "row 1 is not a dict"),
         ([{"a": 1.0}, {"b": float("nan")}], [0, 1], "row 1: feature 'b' is NaN"),
-        ([{"a": 1.0}, {"b": None}], [0, 1], "row 1: feature 'b' must be a number"),
+        ([{"a": 1.0}, {"b": None}], [0, 1], "row 1: feature 'b' is None"),
         ([{"a": 1.0}, {"b": 1e200}], [0, 1], "row 1"),
     ],
 )
@@ -382,6 +394,81 @@ def test_an_event_that_changes_after_its_score_is_learned_as_it_is(parameters):
                 learned["odd"].value += 2
             alone.learn_one(dict(learned), label)
     assert to_bytes(both) == to_bytes(alone)
+
+
+@pytest.mark.parametrize("bits", [None, 6])
+def test_a_value_that_changes_its_mind_is_read_again(bits):
+    both, alone = (COG(hash_bits=bits).learn_one({"a": 1.0}, 1) for _ in range(2))
+    event = {"a": 1.0, "odd": Odd()}
+    assert both.score_one(event) == alone.score_one({"a": 1.0, "odd": 1.0})
+    assert both.step_one(event, 0) == alone.step_one({"a": 1.0, "odd": 2.0}, 0)
+    assert to_bytes(both) == to_bytes(alone)
+
+
+def test_an_event_is_read_again_when_others_have_brought_names():
+    model = COG().learn_one({"a": 1.0}, 1)
+    event = {"new": 1.0}
+    before = model.score_one(event)
+    model.partial_fit([{"a": 1.0}, {"other": 1.0}], [0, 1])
+    assert model.score_one(event) == model.score_one({"new": 1.0}) == before
+    assert model.score_one({"other": 1.0}) != before
+
+
+@pytest.mark.parametrize("bits", [None, 6])
+def test_dicts_of_other_kinds_are_read_again(bits):
+    model = COG(hash_bits=bits).learn_one({"a": 1.0, "b": -1.0}, 1)
+    event = OrderedDict(a=1.0)
+    model.score_one(event)
+    event["b"] = 3.0
+    assert model.score_one(event) == model.score_one({"a": 1.0, "b": 3.0})
+
+
+@pytest.mark.parametrize("bits", [None, 6])
+def test_an_event_is_read_again_after_one_that_was_refused(bits):
+    model = COG(hash_bits=bits).learn_one({"a": 1.0, "b": -1.0}, 1)
+    event = {"a": 1.0, "b": 0.5}
+    score = model.score_one(event)
+    with pytest.raises(ValueError, match="NaN"):
+        model.score_one({"b": 2.0, "a": math.nan})
+    assert model.score_one(event) == score
+
+
+class Cutting:
+    """A number or a label that takes the last entry off a list when it is looked at."""
+
+    def __init__(self, victim):
+        self.victim = victim
+
+    def __float__(self):
+        return float(len(self.victim.pop()))
+
+    def __hash__(self):
+        if len(self.victim) > 1:
+            self.victim.pop()
+        return 1
+
+    def __eq__(self, other):
+        return other == 1
+
+
+@pytest.mark.parametrize("of", ["events", "labels"])
+def test_a_batch_of_events_that_changes_while_it_is_read_does_no_harm(of):
+    model = COG().learn_one({"a": 1.0}, 1).learn_one({"a": -1.0}, 0)
+    before = to_bytes(model)
+    events, labels = [{"a": 1.0} for _ in range(3)], [1, 0, 1]
+    if of == "events":
+        events[0]["a"] = Cutting(events)
+    else:
+        labels[0] = Cutting(labels)
+    with pytest.raises((TypeError, ValueError)):
+        model.partial_fit(events, labels)
+    assert to_bytes(model) == before
+
+
+def test_labels_that_cannot_be_looked_up_are_refused():
+    model = COG().learn_one({"a": 1.0}, 1).learn_one({"a": -1.0}, 0)
+    with pytest.raises(ValueError, match="label"):
+        model.partial_fit([{"a": 1.0}, {"a": 1.0}], [1, {}])
 
 
 def test_events_of_weight_0_and_events_not_visited_bring_no_names():

@@ -86,7 +86,7 @@ FAULTS = [
     ("list", "[1,2]", None, "in braces"),
     ("number", "17", None, "in braces"),
     ("two objects", '{"label":0} {"label":1}', 13, "trailing"),
-    ("no label", '{"a":1}', "label", "a label"),
+    ("no label", '{"a":1}', "label", "no such member"),
     ("null label", '{"a":1,"label":null}', "label", "a value"),
     ("null", '{"a":null,"label":0}', "a", "a value"),
     ("a name twice", '{"a":1,"a":2,"label":0}', "a", "once"),

@@ -99,6 +99,17 @@ def test_pipeline_scales_before_it_learns(entry):
     assert np.isfinite(cross_val_score(pipeline, X, y, scoring="roc_auc", cv=3)).all()
 
 
+def test_tools_that_number_the_labels_are_named_as_the_reason():
+    X, t = stream(rows=60)
+    y = np.where(t == 1, "fraud", "fine")
+    advice = "number the labels: leave positive out, or give y as 0 and 1"
+    with pytest.raises(ValueError, match=advice):
+        CalibratedClassifierCV(lopsided.COG(positive="fraud"), cv=3, ensemble=False).fit(X, y)
+    for labels in (y, np.where(t == 1, 1, 0)):
+        likely = CalibratedClassifierCV(lopsided.COG(), cv=3, ensemble=False).fit(X, labels)
+        assert likely.classes_.tolist() == sorted(set(labels.tolist()))
+
+
 @pytest.mark.parametrize("negative", ["fine", "ok"])
 def test_a_ranking_is_judged_the_right_way_round_wherever_the_positive_label_stands(negative):
     X, t = stream(rows=400)

@@ -58,7 +58,7 @@ inline void EventRows::look_up_again(const NameTable& names) {
 
 // A number that no other state of any dict has, where CPython keeps one; else 0.
 inline std::uint64_t version(nb::handle event) {
-#if PY_VERSION_HEX < 0x030C0000 && !defined(PYPY_VERSION)
+#if PY_VERSION_HEX < 0x030C0000
   if (PyDict_CheckExact(event.ptr())) return reinterpret_cast<PyDictObject*>(event.ptr())->ma_version_tag;
 #endif
   return 0;
@@ -165,18 +165,21 @@ class EventReader {
     return {utf8, static_cast<std::size_t>(size)};
   }
 
+  static constexpr const char* missing = "; leave out or fill in what is missing";
+
   static double number(PyObject* key, PyObject* value) {
     const double v = PyFloat_CheckExact(value) ? PyFloat_AS_DOUBLE(value) : PyFloat_AsDouble(value);
     if (v == -1 && PyErr_Occurred()) {
       const bool large = PyErr_ExceptionMatches(PyExc_OverflowError);
       PyErr_Clear();
       if (large) throw nb::value_error(("feature " + quoted(key) + " is too large").c_str());
+      if (value == Py_None) throw nb::type_error(("feature " + quoted(key) + " is None" + missing).c_str());
       throw nb::type_error(("feature " + quoted(key) + " must be a number or a string, not " +
                             Py_TYPE(value)->tp_name).c_str());
     }
     if (!std::isfinite(v))
-      throw nb::value_error(("feature " + quoted(key) + " is " + (std::isnan(v) ? "NaN" : "inf") +
-                             "; leave out or fill in what is missing").c_str());
+      throw nb::value_error(
+          ("feature " + quoted(key) + " is " + (std::isnan(v) ? "NaN" : "inf") + missing).c_str());
     return v;
   }
 

@@ -46,6 +46,8 @@ def as_batch(X: Any, known: int = 0) -> Batch:
         return Batch(_csr_rows(X), names, "event" if by_name else "sparse", by_name, hashed)
     if isinstance(X, dict):
         raise ValueError("X is a dict: one event goes to learn_one or score_one")
+    if hasattr(X, "collect"):
+        raise TypeError(f"X is a {type(X).__name__}, which has no rows yet: collect it first")
     names = None
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         X, names = _from_frame(X)
@@ -191,16 +193,15 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
     out = np.empty((len(X), len(columns)))
     for j, column in enumerate(columns):
         values = np.asarray(X[column].to_numpy())
-        if values.dtype.kind in "cmM":
-            raise ValueError(f"column {column!r} does not hold numbers; encode it or leave it out")
-        if values.dtype.kind not in "biuf":
-            try:
-                values = values.astype(np.float64)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"column {column!r} does not hold numbers; encode it or leave it out"
-                ) from None
-        out[:, j] = values
+        try:
+            if values.dtype.kind in "cmM":
+                raise TypeError
+            out[:, j] = values
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"column {column!r} does not hold numbers; encode it or leave it out, or give the "
+                "rows as dicts, whose texts are categories (to_dict('records') of pandas)"
+            ) from None
     return out, columns if kinds == {"str"} else None
 
 
@@ -208,6 +209,11 @@ def as_event_row(x: Any) -> NDArray[np.float64]:
     """Return one event given as numbers as a contiguous row."""
     if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 and x.flags.c_contiguous:
         return x
+    if any(isinstance(name, str) for name in getattr(x, "axes", [()])[0]):
+        raise ValueError(
+            "the event is a Series with names: give the dict x.to_dict(), or x.to_numpy() for the "
+            "numbers alone, in the order of the columns"
+        )
     row = unmasked(x, "the event")
     if row.ndim == 1 and len(row) == 0:
         raise ValueError("the event has 0 features")

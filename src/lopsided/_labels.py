@@ -15,6 +15,9 @@ from ._sklearn import warn_column_vector
 # A lone label whose part is plain: 1 against 0 or -1, True against False.
 _POSITIVE_BY_CUSTOM = 1
 _NEGATIVE_BY_CUSTOM = (0, -1)
+_NUMBERED = (
+    "; some tools of scikit-learn number the labels: leave positive out, or give y as 0 and 1"
+)
 
 
 def as_labels(y: Any, rows: int) -> NDArray[Any]:
@@ -194,7 +197,10 @@ class Labels:
         if len(seen) and (self.negative is None or self.positive is None):
             found = _distinct(seen)
             if self.positive is not None and len(found) == 2 and self.positive not in found:
-                raise ValueError(f"positive={self.positive!r} is not among the labels {found!r}")
+                raise ValueError(
+                    f"positive={self.positive!r} is not among the labels {found!r}"
+                    + (_NUMBERED if isinstance(self.positive, str) and found == [0, 1] else "")
+                )
             if len(self.codes.keys() | found) > 2:
                 at = _third(seen, list(self.codes))
                 raise _multiclass(seen[at], at if visit is None else int(visit[at]), self.codes)

@@ -202,10 +202,15 @@ class Learning(Parameterised):
         """Give the model the parameters that changed since it was made."""
         if self._parked is None:
             return
-        old, before = self._parked, self._made_with
-        model, made_with = self._make(self._labels, before["scaling"])
+        old, before, labels = self._parked, self._made_with, self._labels
+        unlabelled = not labels.codes  # events were met, but no label
+        if unlabelled:
+            labels = self._new_labels()
+        model, made_with = self._make(labels, before["scaling"])
         now, then = made_with["parameters"], before["parameters"]
         changed = self._changed_shape(now, then)
+        if unlabelled:
+            changed = [name for name in changed if name != "positive"]
         if made_with["kind"] != before["kind"]:
             changed.append("covariance")
         if changed:
@@ -213,7 +218,7 @@ class Learning(Parameterised):
                 f"{changed[0]} cannot change in a model that has learned: call fit to start anew"
             )
         model.restore(old.features, old.state(), old.names)
-        self._keep(model, self._labels, made_with)
+        self._keep(model, labels, made_with)
 
     # A batch --------------------------------------------------------------------------------------
 

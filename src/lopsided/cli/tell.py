@@ -38,6 +38,7 @@ Examples:
 @click.option("--id", "key", default="id", show_default=True, help="Column or key of the ids.")
 @click.option("--label", default="label", show_default=True, help="Column or key of the labels.")
 @click.option("--weight", help="Column or key of weights.")
+@click.option("--positive", help="The positive label, where the model was not told it.")
 @click.option("--skip-told", is_flag=True, help="Pass over events that no longer wait.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
@@ -47,6 +48,7 @@ def command(
     key: str,
     label: str,
     weight: str | None,
+    positive: str | None,
     skip_told: bool,
     as_json: bool,
 ) -> None:
@@ -62,6 +64,8 @@ def command(
         found, state = load_run(model)
         if not isinstance(found, Active):
             raise click.UsageError(f"{model}: this model does not ask for labels")
+        if positive is not None:
+            found.set_params(positive=parse_label(positive, found.positive))._refresh()
         for file, line, event, value, much in answers:
             if value is None:
                 open_ += 1

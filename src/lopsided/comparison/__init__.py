@@ -18,7 +18,8 @@ from . import tables
 from .grids import Learner, learners_of
 from .journal import Journal
 from .measures import Prices, measure
-from .runs import Job, Run, data_of, facts_of, run_all
+from .runs import Job, Run, data_of
+from .schedule import facts_of, run_all
 from .splits import Splits, check_classes, folded, in_time, permuted
 from .summary import Row, chosen_runs, mean_curve, rows_of, std
 

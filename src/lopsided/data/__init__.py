@@ -78,6 +78,7 @@ def open_reader(
     **options
         Of the reader; one it does not have is an error.
     """
+    hint = ", or say which format it is with form" if form is None else ""
     form = form_of(path) if form is None else form
     if form == "libsvm" and is_packed(path):
         form = "lopc"
@@ -88,7 +89,7 @@ def open_reader(
     known = set(reader.__init__.__kwdefaults__)
     for option in options:
         if option not in known:
-            raise ValueError(f"{option} says nothing to the {form} reader: leave it out")
+            raise ValueError(f"{option} says nothing to the {form} reader: leave it out{hint}")
     if "names" in known:
         options["names"] = names
     if "hash_bits" in known:

@@ -203,7 +203,9 @@ class JsonLinesReader:
         value = event.pop(str(self._time), None)
         found = None if isinstance(value, bool) else seconds(value)
         if found is None:
-            raise _LineError(self._time, None if value is None else json.dumps(value), TIME)
+            if value is None:
+                raise _LineError(self._time, None, f"this object has no such member, {TIME}")
+            raise _LineError(self._time, json.dumps(value), TIME)
         return found
 
     def _event(self, line: bytes) -> Event | None:
@@ -218,7 +220,7 @@ class JsonLinesReader:
         if len(line) > _LONGEST_NUMBER:
             for name, value in event.items():
                 if value.__class__ is int and not -_LARGEST <= value <= _LARGEST:
-                    raise _LineError(name, None, "a number within the range of float64")
+                    raise _LineError(name, None, "expected a number within the range of float64")
         for name in self._drop:
             if name in event:
                 del event[name]
@@ -253,7 +255,7 @@ class JsonLinesReader:
             weight = event.pop(self._weight, None)
             if weight is None:
                 if self._labelled:
-                    raise _LineError(self._weight, None, "a weight; there is none in this object")
+                    raise _LineError(self._weight, None, "this object has no such member")
                 weight = 1.0
             if isinstance(weight, (str, bool)) or not 0 <= weight < math.inf:
                 shown = json.dumps(weight)
@@ -262,7 +264,9 @@ class JsonLinesReader:
         if self._labelled:
             label = event.pop(self._label, None)
             if label is None:
-                raise _LineError(self._label, None, "a label; there is none in this object")
+                raise _LineError(
+                    self._label, None, "this object has no such member; name that of the label"
+                )
             expected = self._classes.admit(label)
             if expected:
                 raise _LineError(self._label, str(label), expected)
