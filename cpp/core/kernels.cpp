@@ -6,36 +6,34 @@
 #include "row.hpp"
 #include "standard.hpp"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace lopsided::kernels {
 
 namespace plain {
+// a b + c, rounded once.
+template <class Vector>
+Vector fused(Vector a, Vector b, Vector c) {
+  for (std::size_t k = 0; k < sizeof(Vector) / sizeof a[0]; ++k) c[k] = std::fma(a[k], b[k], c[k]);
+  return c;
+}
 #include "tiles.inc"
-#define LOPSIDED_BYTES 16
-#include "quadratics.inc"
 }
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define LOPSIDED_HAS_AVX2 __builtin_cpu_supports("avx2")
+#define LOPSIDED_HAS_AVX2 (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 #pragma GCC push_options
-#pragma GCC target("avx2")
+#pragma GCC target("avx2,fma")
 namespace avx2 {
+inline __m256d fused(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
+inline __m256 fused(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
 #include "tiles.inc"
-#define LOPSIDED_BYTES 32
-#include "quadratics.inc"
-}
-#pragma GCC pop_options
-#define LOPSIDED_HAS_AVX512 __builtin_cpu_supports("avx512f")
-#pragma GCC push_options
-#pragma GCC target("avx512f")
-namespace avx512 {
-#define LOPSIDED_BYTES 64
-#include "quadratics.inc"
 }
 #pragma GCC pop_options
 #else
 #define LOPSIDED_HAS_AVX2 false
-#define LOPSIDED_HAS_AVX512 false
 namespace avx2 = plain;
-namespace avx512 = plain;
 #endif
 
 // Whether one of 32 bytes of numbers is not 0, by their bits without the signs.
@@ -100,12 +98,6 @@ double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool spar
 }
 template double quadratic(const double*, std::size_t, const double*, bool, std::vector<Index>&);
 template double quadratic(const float*, std::size_t, const float*, bool, std::vector<Index>&);
-
-void quadratics(const double* tiles, std::size_t rows, const double* x, double* out) {
-  LOPSIDED_HAS_AVX512 ? avx512::quadratics(tiles, rows, x, out)
-  : LOPSIDED_HAS_AVX2 ? avx2::quadratics(tiles, rows, x, out)
-                      : plain::quadratics(tiles, rows, x, out);
-}
 
 LOPSIDED_CLONES double squares(const double* x, Index n) {
   return lanes::products(n, x, x);

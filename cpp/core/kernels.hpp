@@ -28,7 +28,5 @@ void subtract(Value* tiles, std::size_t rows, const Value* s);
 // x' matrix x; `sparse` says that x may be 0 at many places, which are then left out.
 template <class Value>
 double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places);
-// The same for eight x, which lie side by side column by column.
-void quadratics(const double* tiles, std::size_t rows, const double* x, double* out);
 
 }  // namespace lopsided::kernels

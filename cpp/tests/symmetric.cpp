@@ -100,23 +100,29 @@ TEST(symmetric_leaves_out_zeros_without_a_trace) {
   leaves_out_zeros<float>(1e-5);
 }
 
-TEST(eight_quadratic_forms_have_the_bits_of_one_by_one) {
+// On every instruction set: in tiles of 4 x 4, each place of a tile with a sum of its own.
+TEST(quadratic_form_has_the_bits_of_fused_products) {
   for (const std::size_t n : {1u, 4u, 6u, 30u, 41u}) {
     Symmetric matrix;
     matrix.grow(n);
-    std::vector<double> s(matrix.padded());
-    for (std::size_t j = 0; j < n; ++j) s[j] = 0.3 * noise<double>(j);
+    const std::size_t padded = matrix.padded();
+    std::vector<double> s(padded), x(padded);
+    for (std::size_t j = 0; j < n; ++j) s[j] = 0.3 * noise<double>(j), x[j] = noise<double>(3 * j);
     matrix.subtract(s.data());
-    std::vector<double> side_by_side(8 * matrix.padded()), found(8);
-    const auto value = [](std::size_t j, std::size_t k) { return noise<double>(3 * j + 5 * k); };
-    for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t k = 0; k < 8; ++k) side_by_side[8 * j + k] = value(j, k);
-    matrix.quadratics(side_by_side.data(), found.data());
-    for (std::size_t k = 0; k < 8; ++k) {
-      std::vector<double> x(matrix.padded());
-      for (std::size_t j = 0; j < n; ++j) x[j] = value(j, k);
-      CHECK(found[k] == matrix.quadratic(x.data(), false));
-    }
+    const auto at = [&](std::size_t i, std::size_t j) { return i < j ? matrix.at(j, i) : matrix.at(i, j); };
+    double total[4][4] = {};
+    for (std::size_t i = 0; i < padded; ++i)
+      for (std::size_t l = 0; l < 4; ++l) {
+        double sum = 0;
+        std::size_t j = l;
+        for (; j / 4 < i / 4; j += 4) sum = std::fma(at(i, j), x[j], sum);
+        sum = std::fma(at(i, j), 0.5 * x[j], sum);
+        total[i % 4][l] = std::fma(sum, x[i], total[i % 4][l]);
+      }
+    double of[4];
+    for (std::size_t l = 0; l < 4; ++l) of[l] = (total[0][l] + total[1][l]) + (total[2][l] + total[3][l]);
+    CHECK(matrix.quadratic(x.data(), false) == 2 * ((of[0] + of[2]) + (of[1] + of[3])));
+    CHECK(matrix.quadratic(x.data(), true) == matrix.quadratic(x.data(), false));
   }
 }
 

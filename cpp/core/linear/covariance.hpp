@@ -50,19 +50,6 @@ class FullCovarianceOf {
     const double length = spread(x), value = sigma_.quadratic(x_.data(), std::same_as<Row, SparseRow>);
     return std::max(length * length * value, 0.0);
   }
-  // Of n rows: the same bits, sooner.
-  void variances(const DenseRow* x, Count n, double* out) requires exact {
-    Count i = 0;
-    if (n >= 8) take_off();
-    for (; i + 8 <= n; i += 8) {
-      x_.resize(sigma_.padded() * 8);
-      std::fill(x_.begin() + 8 * x[i].size, x_.end(), 0.0);
-      side_by_side(x + i, x_.data());
-      sigma_.quadratics(x_.data(), out + i);
-      for (Count k = i; k < i + 8; ++k) out[k] = std::max(out[k], 0.0);
-    }
-    for (; i < n; ++i) out[i] = variance(x[i]);
-  }
   // The same again, for the x that was last looked along.
   Along latest(const RowLike auto& x) const {
     const double value = x.dot(product_.data());
@@ -108,25 +95,6 @@ class FullCovarianceOf {
     std::fill(x_.begin() + (dense ? x.size : 0), x_.end(), Value{0});
     x.for_each([=, to = x_.data()](Index j, double v) { to[j] = static_cast<Value>(share * v); });
     return length;
-  }
-  // Eight rows of one size column by column.
-  static void side_by_side(const DenseRow* x, double* to) {
-    using lanes::Four, lanes::FourAt;
-    const Index n = x->size;
-    for (int h = 0; h < 8; h += 4, x += 4, to += 4) {
-      for (Index from = 0; n >= 4 && from < n; from += 4) {
-        const Index j = std::min(from, n - 4);  // the last four may go over columns once more
-        const auto row = [=](int k) __attribute__((always_inline)) { return x[k].scale * FourAt{j}(x[k].values); };
-        const Four a = row(0), b = row(1), c = row(2), d = row(3);
-        const Four ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), cd = __builtin_shufflevector(c, d, 0, 4, 2, 6);
-        const Four ba = __builtin_shufflevector(a, b, 1, 5, 3, 7), dc = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-        const Four columns[] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ba, dc, 0, 1, 4, 5),
-                                __builtin_shufflevector(ab, cd, 2, 3, 6, 7), __builtin_shufflevector(ba, dc, 2, 3, 6, 7)};
-        for (Index k = 0; k < 4; ++k) std::memcpy(to + 8 * (j + k), &columns[k], sizeof(Four));
-      }
-      for (Index j = 0; n < 4 && j < n; ++j)
-        for (int k = 0; k < 4; ++k) to[8 * j + k] = x[k].value(j);
-    }
   }
   void take_off() {
     if (!pends_) return;
