@@ -67,6 +67,8 @@ def test_many_questions_at_once_are_questions_one_by_one():
     for name in ("id", "score", "predicted", "asked", "probability"):
         assert getattr(found, name).tolist() == [getattr(d, name) for d in want]
     assert found.predicted[0] == 1  # of score 0
+    assert repr(found) == "<Decisions on 300 events: 30 labels wanted>"
+    assert found[-1] == want[-1]
     got = sparse.ask_many(csr(X))
     assert [d.id for d in got] == [d.id for d in want]
     named = lopsided.make("OA3", budget=30, positive=1)

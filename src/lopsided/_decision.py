@@ -66,6 +66,9 @@ class Decisions(Sequence[Decision]):
         found: NDArray[Any] = classes[(self.score >= 0).astype(np.intp)]
         return found
 
+    def __repr__(self) -> str:
+        return f"<Decisions on {len(self):,} events: {int(self.asked.sum()):,} labels wanted>"
+
     def __len__(self) -> int:
         return len(self.score)
 
