@@ -1,5 +1,6 @@
 #include "kernels.hpp"
 
+#include <array>
 #include <cstring>
 
 #include "clones.hpp"
@@ -98,6 +99,10 @@ double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool spar
 }
 template double quadratic(const double*, std::size_t, const double*, bool, std::vector<Index>&);
 template double quadratic(const float*, std::size_t, const float*, bool, std::vector<Index>&);
+
+void quadratics(const double* tiles, std::size_t rows, const double* x, double* out) {
+  LOPSIDED_HAS_AVX2 ? avx2::quadratics(tiles, rows, x, out) : plain::quadratics(tiles, rows, x, out);
+}
 
 LOPSIDED_CLONES double squares(const double* x, Index n) {
   return lanes::products(n, x, x);

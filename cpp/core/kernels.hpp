@@ -28,5 +28,7 @@ void subtract(Value* tiles, std::size_t rows, const Value* s);
 // x' matrix x; `sparse` says that x may be 0 at many places, which are then left out.
 template <class Value>
 double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places);
+// The same of two x, one behind the other.
+void quadratics(const double* tiles, std::size_t rows, const double* x, double* out);
 
 }  // namespace lopsided::kernels

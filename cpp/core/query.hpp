@@ -52,7 +52,9 @@ struct Rule {
       double rate = 1;
       if constexpr (requires { learner.learning_rate; }) rate = learner.learning_rate;
       const double most = 0.5 * rate * std::max(1.0, rho), gamma = learner.regularization;
-      for (Count i = 0; i < n; ++i) out[i] = learner.variance(x[i]);
+      if constexpr (requires { learner.covariance.variances(x, n, out); }) learner.covariance.variances(x, n, out);
+      else
+        for (Count i = 0; i < n; ++i) out[i] = learner.variance(x[i]);
       unsure([=](Count i) {
         const double v = out[i];
         return std::max(0.0, std::abs(scores[i]) - most * v * gamma / (v + gamma));

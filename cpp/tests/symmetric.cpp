@@ -123,6 +123,10 @@ TEST(quadratic_form_has_the_bits_of_fused_products) {
     for (std::size_t l = 0; l < 4; ++l) of[l] = (total[0][l] + total[1][l]) + (total[2][l] + total[3][l]);
     CHECK(matrix.quadratic(x.data(), false) == 2 * ((of[0] + of[2]) + (of[1] + of[3])));
     CHECK(matrix.quadratic(x.data(), true) == matrix.quadratic(x.data(), false));
+    std::vector<double> two = x, found(2);
+    two.insert(two.end(), s.begin(), s.end());
+    matrix.quadratics(two.data(), found.data());
+    CHECK(found[0] == matrix.quadratic(x.data(), false) && found[1] == matrix.quadratic(s.data(), false));
   }
 }
 

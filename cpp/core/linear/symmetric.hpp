@@ -53,6 +53,8 @@ class SymmetricOf {
     return kernels::quadratic(tiles_.data(), rows_, x, sparse, places_);
   }
 
+  void quadratics(const double* x, double* out) const { kernels::quadratics(tiles_.data(), rows_, x, out); }
+
   // Element (i, j), i >= j.
   Value& at(std::size_t i, std::size_t j) {
     const std::size_t row = i / side, column = j / side;
