@@ -164,7 +164,7 @@ class Bank {
     for_each_tile([&](auto& tile) {
       std::vector<Column> columns;
       for (std::size_t l = 0; same && l < tile.models().size(); ++l) same = exchange(tile, l, columns, take);
-      exchange(tile, columns, [](double& ours, double& theirs, bool marked) {
+      exchange(tile, columns, [](double& ours, double& theirs, bool marked, bool) {
         if (!(marked && theirs == 0)) ours = theirs;
       });
     });
@@ -222,9 +222,9 @@ class Bank {
         updates_ = one.model->updates() + one.pass.tally.updates;
         exchange(tile, l, columns, give);
       }
-      exchange(tile, columns, [](double& ours, double& theirs, bool marked) {
+      exchange(tile, columns, [](double& ours, double& theirs, bool marked, bool lazy) {
         const double now = marked && ours < 0 ? 0 : ours;
-        if (theirs != now) theirs = now;  // what is not written takes no memory
+        if (!lazy || theirs != now) theirs = now;
       });
     });
   }
@@ -249,6 +249,7 @@ class Bank {
   struct Column {
     double* theirs;
     std::size_t size, step, number, l;
+    bool lazy;  // what is not written takes no memory
   };
 
   // Visits what the bank and a model have of the same name, but for the numbers of features, which are listed.
@@ -268,11 +269,11 @@ class Bank {
     for (std::size_t i = 0; i < ours.items.size(); ++i) {
       if (i >= shared && ours.items[i].vector) {
         Vector& values = *theirs.items[i].vector;
-        columns.push_back({values.data(), values.size(), 1, number++, l});
+        columns.push_back({values.data(), values.size(), 1, number++, l, false});
       } else if (ours.items[i].table) {
         Table& values = *theirs.items[i].table;
         for (std::size_t k = 0; k < values.width(); ++k)
-          columns.push_back({values.data() + k, values.size(), values.width(), k, l});
+          columns.push_back({values.data() + k, values.size(), values.width(), k, l, true});
       } else if (!visit(ours.items[i], theirs.items[i], i)) {
         return false;
       }
@@ -289,7 +290,7 @@ class Bank {
         double *ours = tile.number(first, c.number, c.l), *theirs = c.theirs + first * c.step;
         const std::size_t n = std::min(first + some, std::max(first, c.size)) - first;
         const bool marked = Learner::initial[c.number] < 0;
-        for (std::size_t j = 0; j < n; ++j) visit(ours[j * apart], theirs[j * c.step], marked);
+        for (std::size_t j = 0; j < n; ++j) visit(ours[j * apart], theirs[j * c.step], marked, c.lazy);
       }
   }
 
