@@ -286,6 +286,15 @@ def test_class_weight_must_be_for_the_labels_of_y(name):
         assert not hasattr(model, "coef_")
 
 
+def test_a_slip_in_a_name_is_found_where_it_is():
+    y = np.array(["fine", "fraud"] * 5)
+    rows = np.eye(10)
+    with pytest.raises(ValueError, match="'fine', but in class_weight there are 'fin', 'fraud'"):
+        COG(class_weight={"fraud": 9, "fin": 1}).fit(rows, y)
+    with pytest.raises(ValueError, match="'fine', but in classes there are 'fin', 'fraud'"):
+        COG().partial_fit(rows, y, classes=["fin", "fraud"])
+
+
 def test_classes_cannot_change_in_a_stream():
     model = COG().partial_fit(X, [0, 1, 0, 1])
     before = to_bytes(model)

@@ -145,6 +145,7 @@ class Labels:
         self.negative = negative
         self.by_custom = by_custom
         self.dtype = dtype
+        self.named_by = ""  # the parameter that named both, until they are met
         pairs = ((negative, -1), (positive, 1))
         self.codes: dict[Hashable, int] = {k: v for k, v in pairs if k is not None}
 
@@ -164,7 +165,9 @@ class Labels:
             found = _distinct(as_labels(classes, len(classes)))
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
-        return cls(positive)._with(found, whole=True)
+        labels = cls(positive)._with(found, whole=True)
+        labels.named_by = name if len(found) == 2 else ""
+        return labels
 
     @property
     def pair(self) -> NDArray[Any]:
@@ -215,7 +218,8 @@ class Labels:
         is_known = is_positive | (seen == labels.negative)
         if not np.all(is_known):
             at = int(np.argmin(is_known))
-            raise _multiclass(seen[at], at if visit is None else int(visit[at]), labels.codes)
+            row = at if visit is None else int(visit[at])
+            raise _multiclass(seen[at], row, labels.codes, self.named_by)
         codes = 2 * np.asarray(is_positive, dtype=bool).view(np.int8) - np.int8(1)
         return labels, _placed(codes, y, visit)
 
@@ -286,10 +290,13 @@ def _third(y: NDArray[Any], known: list[Any]) -> int:
     return int(np.argmax(strange))
 
 
-def _multiclass(label: Any, row: int | None, known: Iterable[Any]) -> LabelError:
+def _multiclass(
+    label: Any, row: int | None, known: Iterable[Any], named_by: str = ""
+) -> LabelError:
     if isinstance(label, np.generic):
         label = label.item()
-    others = f" beside {', '.join(map(repr, known))}" if known else ""
+    beside = f", but in {named_by} there are" if named_by else " beside"
+    others = f"{beside} {', '.join(map(repr, known))}" if known else ""
     return LabelError(
         f"found the label {label!r}{others}. Only binary classification is supported. The type of "
         "the target is multiclass: learn one class against the rest, for example with y == label",
