@@ -9,7 +9,7 @@ import pytest
 
 import lopsided
 from active_learners import BUDGETS, ROWS, SECONDS, TOLERANCE, X, Y, active, time_for, weights_of
-from lopsided import COG, Active, PassiveAggressive, progressive
+from lopsided import COG, Active, Budget, PassiveAggressive, progressive
 from lopsided.persist import from_bytes, to_bytes
 from streams import csr, events
 
@@ -103,6 +103,21 @@ def test_questions_do_not_depend_on_how_the_stream_is_cut(budget, learner, form,
     assert 0 < sum(d.asked for d in want) < len(want)
     assert asked(parts, 1 if form == "dicts" else 7) == want
     assert to_bytes(parts) == to_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    ("labels", "per", "saving"),
+    [(9, 25, False), (7, 25, True), (6, "day", False), (2, "day", True)],
+)
+def test_labels_are_paid_in_the_period_of_their_event(labels, per, saving):
+    """Where a period ends with something left, in the middle of a batch."""
+    budget = Budget(labels=labels, per=per, saving=saving)
+    one, many = (Active("COG-II", query="random", probability=0.3, budget=budget) for _ in range(2))
+    times = SECONDS if per == "day" else [None] * ROWS
+    want = [one.ask(x, time=time) for x, time in zip(X, times, strict=True)]
+    assert 0 < sum(d.probability == 0 for d in want) < ROWS
+    assert many.ask_many(X, time=SECONDS if per == "day" else None) == want
+    assert to_bytes(many) == to_bytes(one)
 
 
 def test_the_label_teaches_the_event_as_it_was_to_the_model_as_it_is():

@@ -84,9 +84,10 @@ struct Budget {
   Count period = 0, spent = 0;  // the present period and the labels bought in it
   double first = 0;             // day of the first event
 
+  bool periodic() const { return daily || per > 0; }
   void meet(double day) {
     if (events++ == 0) first = day;
-    if (!daily && per == 0) return;
+    if (!periodic()) return;
     const double now = daily ? day - first : std::floor(double(events - 1) / per);
     if (now > double(period)) {  // an event of an earlier day counts for the present one
       period = static_cast<Count>(now);
@@ -158,22 +159,22 @@ class Asker {
 
   bool on() const { return rule.kind != Rule::Kind::none; }
 
-  // Decides about the next of n events: all of which a label can surely be bought, or one of which none can, with
-  // probability 0. Returns how many. `days` may be none.
+  // Decides about the next of n events: all of which a label can surely be bought in this period, or one of which none
+  // can, with probability 0. Returns how many. `days` may be none.
   template <class Learner, RowLike Row>
   Count decide(Learner& learner, const Row* x, const double* scores, Count n, double rho, double weight,
                const double* days, double* probabilities, std::int8_t* asked) {
     Budget after = budget;
-    const auto meet = [&](Count i) { after.meet(days ? days[i] : 0); };
-    meet(0);
+    after.meet(days ? days[0] : 0);
     const double left = after.left();
     if (left < 1) {
       budget = after;
       probabilities[0] = 0, asked[0] = 0;
       return 1;
     }
+    if (after.periodic()) n = 1;  // the next event may begin another
     if (left < static_cast<double>(n)) n = static_cast<Count>(left);
-    for (Count i = 1; i < n; ++i) meet(i);
+    after.events += n - 1;
     rule.probabilities(learner, x, scores, n, rho, probabilities);
     const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
     Count draws = draws_, bought = 0;
