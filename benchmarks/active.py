@@ -14,6 +14,10 @@ from .harness import Contender, Group
 
 FEATURES = 30
 LEARNERS = ("COG-II", "OA3-diag", "OA3")
+RARELY = {
+    "delta_pos": 0.1,
+    "delta_neg": 0.1,
+}  # as they come OA3-diag and OA3 ask for half of the labels
 RIVER = "river EntropySampler(LogisticRegression)"
 ACTIVEML = "scikit-activeml FixedUncertainty(SGDClassifier)"
 
@@ -45,9 +49,9 @@ def _decisions(count: int) -> Group:
 
         return run
 
-    def many(name: str, call: str, rows: Any) -> Callable[[], None]:
+    def many(name: str, call: str, rows: Any, **parameters: Any) -> Callable[[], None]:
         labels = [y for _, y in stream]
-        inner = lopsided.make(name, scaling="none")
+        inner = lopsided.make(name, scaling="none", **parameters)
         active = inner if isinstance(inner, lopsided.Active) else lopsided.Active(inner)
         method = getattr(active.partial_fit(rows, labels), call)
         return lambda: method(rows)
@@ -63,6 +67,12 @@ def _decisions(count: int) -> Group:
         *(
             Contender(f"{n}, ask_many of an array", many(n, "ask_many", table), count, goal=30)
             for n in LEARNERS
+        ),
+        *(
+            Contender(
+                f"{n}, one in ten asked", many(n, "ask_many", table, **RARELY), count, goal=30
+            )
+            for n in LEARNERS[1:]
         ),
     ]
     if peers.present("river"):

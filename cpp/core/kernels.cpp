@@ -92,16 +92,17 @@ template void subtract(double*, std::size_t, const double*);
 template void subtract(float*, std::size_t, const float*);
 
 template <class Value>
-double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places) {
+double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places,
+                 Value* work) {
   const std::size_t count = sparse ? find(x, rows, places) : rows;
-  return LOPSIDED_HAS_AVX2 ? avx2::quadratic(tiles, x, places.data(), count, !sparse)
-                           : plain::quadratic(tiles, x, places.data(), count, !sparse);
+  return LOPSIDED_HAS_AVX2 ? avx2::quadratic(tiles, x, places.data(), count, !sparse, work)
+                           : plain::quadratic(tiles, x, places.data(), count, !sparse, work);
 }
-template double quadratic(const double*, std::size_t, const double*, bool, std::vector<Index>&);
-template double quadratic(const float*, std::size_t, const float*, bool, std::vector<Index>&);
+template double quadratic(const double*, std::size_t, const double*, bool, std::vector<Index>&, double*);
+template double quadratic(const float*, std::size_t, const float*, bool, std::vector<Index>&, float*);
 
-void quadratics(const double* tiles, std::size_t rows, const double* x, double* out) {
-  LOPSIDED_HAS_AVX2 ? avx2::quadratics(tiles, rows, x, out) : plain::quadratics(tiles, rows, x, out);
+void quadratics(const double* tiles, std::size_t rows, const DenseRow* x, double* work, double* out) {
+  LOPSIDED_HAS_AVX2 ? avx2::quadratics(tiles, rows, x, work, out) : plain::quadratics(tiles, rows, x, work, out);
 }
 
 LOPSIDED_CLONES double squares(const double* x, Index n) {

@@ -1,7 +1,7 @@
 // Loops over plain arrays, compiled for AVX2 as well and chosen when the program starts.
 #pragma once
 
-#include "base.hpp"
+#include "row.hpp"
 
 namespace lopsided::kernels {
 
@@ -25,10 +25,11 @@ void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Val
 // Only the first of the two.
 template <class Value>
 void subtract(Value* tiles, std::size_t rows, const Value* s);
-// x' matrix x; `sparse` says that x may be 0 at many places, which are then left out.
+// x' matrix x; `sparse` says that x may be 0 at many places, which are then left out. `work` has room for an x.
 template <class Value>
-double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places);
-// The same of two x, one behind the other.
-void quadratics(const double* tiles, std::size_t rows, const double* x, double* out);
+double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places,
+                 Value* work);
+// The same of eight x, as fast as of three. `work` has room for as many.
+void quadratics(const double* tiles, std::size_t rows, const DenseRow* x, double* work, double* out);
 
 }  // namespace lopsided::kernels

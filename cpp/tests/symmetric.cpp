@@ -100,33 +100,46 @@ TEST(symmetric_leaves_out_zeros_without_a_trace) {
   leaves_out_zeros<float>(1e-5);
 }
 
-// On every instruction set: in tiles of 4 x 4, each place of a tile with a sum of its own.
+// On every instruction set: a sum for each column, of what is below the tile of the diagonal and half of that, and a total
+// for each place in a vector.
+double fused_products(Symmetric& matrix, const std::vector<double>& x) {
+  const auto at = [&](std::size_t i, std::size_t j) { return i < j ? matrix.at(j, i) : matrix.at(i, j); };
+  double total[4] = {};
+  for (std::size_t j = 0; j < matrix.padded(); ++j) {
+    double sum = 0;
+    for (std::size_t i = j / 4 * 4; i < matrix.padded(); ++i) sum = std::fma(at(i, j), (i / 4 == j / 4 ? 0.5 : 1) * x[i], sum);
+    total[j % 4] = std::fma(sum, x[j], total[j % 4]);
+  }
+  return 2 * ((total[0] + total[2]) + (total[1] + total[3]));
+}
+
 TEST(quadratic_form_has_the_bits_of_fused_products) {
-  for (const std::size_t n : {1u, 4u, 6u, 30u, 41u}) {
+  for (const std::size_t n : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 30u, 41u}) {
     Symmetric matrix;
     matrix.grow(n);
     const std::size_t padded = matrix.padded();
-    std::vector<double> s(padded), x(padded);
-    for (std::size_t j = 0; j < n; ++j) s[j] = 0.3 * noise<double>(j), x[j] = noise<double>(3 * j);
+    std::vector<double> s(padded);
+    for (std::size_t j = 0; j < n; ++j) s[j] = 0.3 * noise<double>(j);
     matrix.subtract(s.data());
-    const auto at = [&](std::size_t i, std::size_t j) { return i < j ? matrix.at(j, i) : matrix.at(i, j); };
-    double total[4][4] = {};
-    for (std::size_t i = 0; i < padded; ++i)
-      for (std::size_t l = 0; l < 4; ++l) {
-        double sum = 0;
-        std::size_t j = l;
-        for (; j / 4 < i / 4; j += 4) sum = std::fma(at(i, j), x[j], sum);
-        sum = std::fma(at(i, j), 0.5 * x[j], sum);
-        total[i % 4][l] = std::fma(sum, x[i], total[i % 4][l]);
+    std::vector<std::vector<double>> raw, seen;  // some rows are shorter, and all have another scale
+    std::vector<DenseRow> rows;
+    for (std::size_t k = 0; k < 8; ++k) {
+      const std::size_t size = k % 3 == 1 ? n - n / 2 : n;
+      raw.emplace_back(size), seen.emplace_back(padded);
+      for (std::size_t j = 0; j < size; ++j) {
+        raw[k][j] = noise<double>(3 * j + k);
+        seen[k][j] = (1 + 0.1 * static_cast<double>(k)) * raw[k][j];
       }
-    double of[4];
-    for (std::size_t l = 0; l < 4; ++l) of[l] = (total[0][l] + total[1][l]) + (total[2][l] + total[3][l]);
-    CHECK(matrix.quadratic(x.data(), false) == 2 * ((of[0] + of[2]) + (of[1] + of[3])));
-    CHECK(matrix.quadratic(x.data(), true) == matrix.quadratic(x.data(), false));
-    std::vector<double> two = x, found(2);
-    two.insert(two.end(), s.begin(), s.end());
-    matrix.quadratics(two.data(), found.data());
-    CHECK(found[0] == matrix.quadratic(x.data(), false) && found[1] == matrix.quadratic(s.data(), false));
+    }
+    for (std::size_t k = 0; k < 8; ++k)
+      rows.push_back({raw[k].data(), static_cast<Index>(raw[k].size()), 0, 1 + 0.1 * static_cast<double>(k)});
+    double found[8];
+    matrix.quadratics(rows.data(), found);
+    for (std::size_t k = 0; k < 8; ++k) {
+      CHECK(found[k] == fused_products(matrix, seen[k]));
+      CHECK(matrix.quadratic(seen[k].data(), false) == found[k]);
+      CHECK(matrix.quadratic(seen[k].data(), true) == found[k]);
+    }
   }
 }
 

@@ -50,19 +50,15 @@ class FullCovarianceOf {
     const double length = spread(x), value = sigma_.quadratic(x_.data(), std::same_as<Row, SparseRow>);
     return std::max(length * length * value, 0.0);
   }
-  // Of n rows, two at a time.
   void variances(const DenseRow* x, Count n, double* out) requires exact {
     take_off();
-    const std::size_t size = sigma_.padded();
-    x_.assign(2 * size, 0);
+    constexpr Count together = SymmetricOf<Value>::together;
     Count i = 0;
-    for (; i + 2 <= n; i += 2) {
-      for (Count k = 0; k < 2; ++k)
-        x[i + k].for_each([to = x_.data() + k * size](Index j, double v) { to[j] = v; });
-      sigma_.quadratics(x_.data(), out + i);
-      for (Count k = i; k < i + 2; ++k) out[k] = std::max(out[k], 0.0);
+    for (; i + together <= n; i += together) {
+      sigma_.quadratics(x + i, out + i);
+      for (Count k = i; k < i + together; ++k) out[k] = std::max(out[k], 0.0);
     }
-    if (i < n) out[i] = variance(x[i]);
+    for (; i < n; ++i) out[i] = variance(x[i]);
   }
   // The same again, for the x that was last looked along.
   Along latest(const RowLike auto& x) const {

@@ -50,10 +50,15 @@ class SymmetricOf {
   }
   // x' this x; see kernels.hpp.
   double quadratic(const Value* x, bool sparse) {
-    return kernels::quadratic(tiles_.data(), rows_, x, sparse, places_);
+    work_.resize(padded());
+    return kernels::quadratic(tiles_.data(), rows_, x, sparse, places_, work_.data());
   }
-
-  void quadratics(const double* x, double* out) const { kernels::quadratics(tiles_.data(), rows_, x, out); }
+  // The same of `together` x.
+  static constexpr std::size_t together = 8;
+  void quadratics(const DenseRow* x, double* out) {
+    work_.resize(together * padded());
+    kernels::quadratics(tiles_.data(), rows_, x, work_.data(), out);
+  }
 
   // Element (i, j), i >= j.
   Value& at(std::size_t i, std::size_t j) {
@@ -79,6 +84,7 @@ class SymmetricOf {
   double diagonal_;
   std::size_t size_ = 0, rows_ = 0;
   AlignedOf<Value> tiles_;
+  AlignedOf<Value> work_;
   std::vector<Index> places_;
 };
 
