@@ -61,7 +61,7 @@ def facts(result):
     """All that a pass came to but the time it took; arrays as bytes, to tell all bits apart."""
     if isinstance(result, DivergedError):
         return str(result)
-    values = {k: v for k, v in vars(result).items() if k not in ("seconds", "auc")}
+    values = {k: v for k, v in vars(result).items() if k not in ("seconds", "auc", "curve")}
     return {k: v.tobytes() if isinstance(v, np.ndarray) else v for k, v in values.items()}
 
 

@@ -147,10 +147,11 @@ class Bank final : public Learned {
     columns_ = rows.columns();
     sparse_ = rows.sparse() && !(prepare_.standard && prepare_.centred);
     const std::size_t size = static_cast<std::size_t>(columns_) + prepare_.offset();
-    const std::size_t met = sparse_ ? std::min<std::size_t>(size, rows.stored() + prepare_.offset()) + 1 : size;
-    if (!same || met > most / (Learner::width * all_.size())) return false;
-    for_each_tile([&](auto& tile) { tile.reserve(met); });
-    if (sparse_) places_.resize(size);
+    numbered_ = sparse_ && rows.stored() < few * size;
+    const std::size_t places = numbered_ ? std::min<std::size_t>(size, rows.stored() + prepare_.offset()) + 1 : size;
+    if (!same || places > most / (Learner::width * all_.size())) return false;
+    for_each_tile([&](auto& tile) { tile.reserve(places); });
+    if (numbered_) places_.resize(size);
     else for (std::size_t j = 0; j < size; ++j) begin(j);
     prepare_.grow(static_cast<std::size_t>(columns_));
     return true;
@@ -196,6 +197,7 @@ class Bank final : public Learned {
 
  private:
   static constexpr std::size_t most = std::size_t{1} << 27;  // numbers of features: 1 GB
+  static constexpr std::size_t few = 8;  // numbers of rows for each feature: what a place costs, by what a look at it does
 
   void for_each_tile(auto visit) {
     for (auto& tile : large_) visit(tile);
@@ -222,13 +224,14 @@ class Bank final : public Learned {
     if (out.weight == 0) return;
     Row x = prepare_.row(raw, columns_, true, out.prepared);
     if constexpr (std::same_as<Row, SparseRow>) {
-      x.indices = placed(x, out.places);
+      if (numbered_) x.indices = placed(x, out.places);
       for (const auto& tile : large_) tile.expect(x);
       for (const auto& tile : small_) tile.expect(x);
     }
     out.x = x;
   }
-  // Features have places in the order in which they come, so that those of short or wide rows take little room.
+  // Where few rows have many features, these have places in the order in which they come: those that do not come
+  // take no room.
   [[gnu::always_inline]] const Index* placed(const SparseRow& x, std::vector<Index>& out) {
     if (out.size() < static_cast<std::size_t>(x.size)) out.resize(static_cast<std::size_t>(x.size));
     for (Index k = 0; k < x.size; ++k) {
@@ -281,7 +284,7 @@ class Bank final : public Learned {
       if (!same_bits(theirs, now)) theirs = now;  // what is not written may take no memory
     };
     const std::size_t size = static_cast<std::size_t>(columns_) + prepare_.offset();
-    if (sparse_) for (std::size_t p = 1; p < features_.size(); ++p) one(p, static_cast<std::size_t>(features_[p]));
+    if (numbered_) for (std::size_t p = 1; p < features_.size(); ++p) one(p, static_cast<std::size_t>(features_[p]));
     else for (std::size_t j = 0; j < size; ++j) one(j, j);
   }
 
@@ -293,7 +296,7 @@ class Bank final : public Learned {
   Asker asker_;
   Count rounds_ = 0;
   Index columns_ = 0;
-  bool sparse_ = false;
+  bool sparse_ = false, numbered_ = false;
   std::vector<Index> places_;       // of each feature; 0: it has not come
   std::vector<Index> features_{0};  // of each place
 };

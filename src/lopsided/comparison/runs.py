@@ -289,7 +289,6 @@ def _judged(
         scores=scores,
         labels=labels,
         weights=weights,
-        curve=(),
     )
 
 
