@@ -159,12 +159,13 @@ class Bank final : public Learned {
 
   template <class Row>
   void learn(const Rows& rows, const Pass& pass) {
-    Event<Row> now, next;
+    Event<Row> events[2];  // this one and the next
     Tally tally;
-    if (pass.size > 0) read(rows, pass, 0, now);
+    if (pass.size > 0) read(rows, pass, 0, events[0]);
     for (Count i = 0; i < pass.size; ++i) {
       if (pass.order && i + 3 < pass.size) rows.fetch(pass.at(i + 3));
-      if (i + 1 < pass.size) read(rows, pass, i + 1, next);
+      if (i + 1 < pass.size) read(rows, pass, i + 1, events[(i + 1) % 2]);
+      const Event<Row>& now = events[i % 2];
       const Count at = pass.at(i);
       if (now.weight == 0) {
         for_each_tile([&](auto& tile) { tile.skip(i); });
@@ -182,8 +183,8 @@ class Bank final : public Learned {
           tile.tell(tally);
           if (point) tile.mark();
         });
-      std::swap(now, next);
     }
+    places_ = {};
   }
 
   void give(std::size_t place, Model& model) override {
@@ -288,7 +289,7 @@ class Bank final : public Learned {
     else for (std::size_t j = 0; j < size; ++j) one(j, j);
   }
 
-  std::span<Banked> all_;
+  std::span<Banked> all_;  // there while it learns
   std::vector<Tile<Real, 3, Learner>> large_;
   std::vector<Tile<Real, 1, Learner>> small_;
   Prepare prepare_;
@@ -297,7 +298,7 @@ class Bank final : public Learned {
   Count rounds_ = 0;
   Index columns_ = 0;
   bool sparse_ = false, numbered_ = false;
-  std::vector<Index> places_;       // of each feature; 0: it has not come
+  std::vector<Index> places_;       // of each feature, while it learns; 0: it has not come
   std::vector<Index> features_{0};  // of each place
 };
 

@@ -236,9 +236,10 @@ def _sparsity(model: Any) -> tuple[int | None, float | None]:
     """Return how many weights are not 0 and the share of those that are."""
     if hasattr(model, "nnz_"):
         return int(model.nnz_), float(model.sparsity_)
-    if not hasattr(model, "coef_"):
+    weights = getattr(model, "coef_", None)
+    if weights is None:
         return None, None
-    nnz = int(np.count_nonzero(model.coef_))
+    nnz = int(np.count_nonzero(weights))
     return nnz, 1 - nnz / max(1, model.n_features_in_)
 
 
