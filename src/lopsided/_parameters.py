@@ -121,10 +121,9 @@ def switch(default: bool) -> Any:
     )
 
 
-@functools.cache
-def fields_of(cls: Any) -> tuple[dataclasses.Field[Any], ...]:
-    """Return the fields of a class: dataclasses looks for them every time."""
-    return dataclasses.fields(cls)
+# Of a class: dataclasses looks for them every time.
+Fields = tuple[dataclasses.Field[Any], ...]
+fields_of: Callable[[Any], Fields] = functools.cache(dataclasses.fields)
 
 
 def check_parameters(estimator: Any) -> None:
