@@ -140,8 +140,10 @@ class Job:
             if len(points) > 1:  # which of them is it?
                 return [run for point in points for run in self.run(learner, [point], at)]
             raise _blamed(learner, points[0], split, error) from None
-        return [
-            self._reported(learner, point, at, models[k], passes[k], [held[k] for held in inner])
+        return [  # a model that has left its bank takes more room: it goes when it is reported
+            self._reported(
+                learner, point, at, models.pop(0), passes[k], [held[k] for held in inner]
+            )
             for k, point in enumerate(points)
         ]
 
