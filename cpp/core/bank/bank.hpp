@@ -30,7 +30,6 @@ class alignas(sizeof(Real)) Tile {
 
   // Room for so many features, of which none has begun.
   void reserve(std::size_t features) {
-    table_.reset();
     size_ = features * Learner::width * places;
     table_ = {LineAllocator<double>().allocate(size_), Free{size_}};
   }
