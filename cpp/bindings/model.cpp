@@ -114,20 +114,23 @@ class PyModel {
       scores[m].resize(keep_scores ? pass.size : 0);
       if (keep_scores) bank[m].pass.scores = scores[m].data();
     }
+    std::shared_ptr<Learned> learned;
     std::chrono::duration<double> seconds{};
     {
       nb::gil_scoped_release free;
       const auto start = std::chrono::steady_clock::now();
-      if (!lopsided::learn_together(all[0]->kind_, held.rows, bank)) bank.clear();
+      learned = lopsided::learn_together(all[0]->kind_, held.rows, bank);
       seconds = std::chrono::steady_clock::now() - start;
     }
-    if (bank.empty()) return nb::none();
+    if (!learned) return nb::none();
     nb::list out;
     for (std::size_t m = 0; m < all.size(); ++m) {
       if (const auto& failure = bank[m].failure) {
         out.append(nb::make_tuple(failure->what(), failure->row, failure->column));
         continue;
       }
+      all[m]->learned_ = learned;
+      all[m]->place_ = m;
       nb::dict one = told(bank[m].pass, seconds.count() / static_cast<double>(all.size()));
       if (keep_scores) one["scores"] = to_numpy<double>(std::move(scores[m]), {pass.size});
       out.append(one);
@@ -350,10 +353,10 @@ class PyModel {
     return nb::make_tuple(to_numpy<Index>(std::move(features), {size}),
                           to_numpy<double>(std::move(weights), {size}));
   }
-  Index features() const { return model_->features(); }
-  Count rounds() const { return model_->rounds(); }
-  Count updates() const { return model_->updates(); }
-  double rho() const { return model_->rho(); }
+  Index features() { return catch_up().features(); }
+  Count rounds() { return catch_up().rounds(); }
+  Count updates() { return catch_up().updates(); }
+  double rho() { return catch_up().rho(); }
 
  private:
   static Pass pass_over(const HeldRows& held, const Line<std::int8_t>& labels,
@@ -399,7 +402,16 @@ class PyModel {
       nb::gil_scoped_release free;
       lock.lock();
     }
+    catch_up();
     return lock;
+  }
+  // The model as it is after the bank that it was in, which it leaves. Only under the interpreter lock.
+  Model& catch_up() {
+    if (learned_) {
+      learned_->give(place_, *model_);
+      learned_.reset();
+    }
+    return *model_;
   }
 
   // The rows of a batch; those of events once more by name, if names have come since they were read.
@@ -463,13 +475,15 @@ class PyModel {
     return pass.tally.events ? score : std::numeric_limits<double>::quiet_NaN();
   }
   // An array of doubles that is as long as the model expects.
-  bool usual(nb::handle x, Line<double>& row) const {
+  bool usual(nb::handle x, Line<double>& row) {
     return Py_TYPE(x.ptr()) == array_type && !events_.hashed() && nb::try_cast(x, row, false) &&
-           row.size() == static_cast<std::size_t>(model_->features()) && row.size() > 0;
+           row.size() == static_cast<std::size_t>(features()) && row.size() > 0;
   }
 
   std::string kind_;
   std::unique_ptr<Model> model_;
+  std::shared_ptr<Learned> learned_;  // and the model's place there, until it is looked at
+  std::size_t place_ = 0;
   NameTable names_;
   EventReader events_;
   static constexpr std::size_t most_held = std::size_t{1} << 18;

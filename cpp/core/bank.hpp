@@ -1,6 +1,7 @@
 // Several models in one pass.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,15 +12,22 @@ namespace lopsided {
 
 // What becomes of one model.
 struct Banked {
-  Model* model;
+  Model* model;                           // has learned nothing yet
   Pass pass;                              // the same rows for all
-  std::optional<DataError> failure = {};  // the model is as it was
+  std::optional<DataError> failure = {};  // the model stays as it is
+};
+
+// What models have learned together, until they take it: many are never looked at again.
+class Learned {
+ public:
+  virtual ~Learned() = default;
+  virtual void give(std::size_t place, Model& model) = 0;
 };
 
 // Whether models of this kind can, if they are alike.
 bool learns_together(std::string_view kind);
 
-// False, and nothing has happened, if these models cannot learn together.
-bool learn_together(std::string_view kind, const Rows& rows, std::span<Banked> all);
+// Null, and nothing has happened, if these models cannot learn together.
+std::shared_ptr<Learned> learn_together(std::string_view kind, const Rows& rows, std::span<Banked> all);
 
 }  // namespace lopsided

@@ -53,6 +53,7 @@ class Rows {
   Count size() const { return size_; }
   Index columns() const { return columns_; }
   bool sparse() const { return sparse_; }
+  Count stored() const { return csr_.stored; }  // numbers of sparse rows
   std::size_t bytes() const {
     return sparse_ ? csr_.stored * (sizeof(double) + sizeof(Index))
                    : size_ * columns_ * sizeof(double);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import threading
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from . import _core
 from ._columns import check_columns, check_event_length
 from ._data import Batch, as_batch, as_event_row, as_order, as_weights, explained, is_events
 from ._labels import Labels, as_labels
-from ._parameters import Parameterised, check_parameters, is_number, same
+from ._parameters import Parameterised, check_parameters, fields_of, is_number, same
 from ._sklearn import not_fitted
 
 P = ParamSpec("P")
@@ -116,8 +115,8 @@ class Learning(Parameterised):
         """Return the parameters that the core's learner takes, by its names."""
         common = Learning._fixed
         own = {k: v for k, v in self.get_params().items() if k not in common and v is not None}
-        fields = {f.name: f for f in dataclasses.fields(self)}
-        return {k: bool(v) if isinstance(fields[k].default, bool) else v for k, v in own.items()}
+        switches = {f.name for f in fields_of(type(self)) if isinstance(f.default, bool)}
+        return {k: bool(v) if k in switches else v for k, v in own.items()}
 
     def _cost_options(self, labels: Labels) -> dict[str, Any]:
         return {}

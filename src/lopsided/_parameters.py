@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import math
 import numbers
 from collections.abc import Callable, Iterable
@@ -24,6 +25,8 @@ def _parameter(default: Any, wanted: str, check: Check) -> Any:
 
 def is_number(value: Any) -> bool:
     """Say whether a value is a finite number."""
+    if type(value) is float:  # as most are
+        return math.isfinite(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         return False
     try:
@@ -34,11 +37,13 @@ def is_number(value: Any) -> bool:
 
 def same(a: Any, b: Any) -> bool:
     """Say whether two values of a parameter are equal; they may be arrays."""
+    if a is b:
+        return True
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     if isinstance(a, tuple) or isinstance(b, tuple):  # a file gives lists
         a, b = (list(v) if isinstance(v, tuple) else v for v in (a, b))
-    return a is b or bool(a == b)
+    return bool(a == b)
 
 
 def positive(default: float | None, *, optional: bool = False) -> Any:
@@ -116,9 +121,14 @@ def switch(default: bool) -> Any:
     )
 
 
+# Of a class: dataclasses looks for them every time.
+Fields = tuple[dataclasses.Field[Any], ...]
+fields_of: Callable[[Any], Fields] = functools.cache(dataclasses.fields)
+
+
 def check_parameters(estimator: Any) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
-    for field in dataclasses.fields(estimator):
+    for field in fields_of(type(estimator)):
         value = getattr(estimator, field.name)
         check = field.metadata.get("check")
         if check is not None and not check(value):
@@ -160,7 +170,7 @@ class Parameterised:
 
     @classmethod
     def _own_names(cls) -> list[str]:
-        return [f.name for f in dataclasses.fields(cls) if f.init]
+        return [f.name for f in fields_of(cls) if f.init]
 
     @classmethod
     def made(cls, **params: Any) -> Self:
@@ -178,7 +188,7 @@ class Parameterised:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
+        return {f.name: getattr(self, f.name) for f in fields_of(type(self)) if f.init}
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters by name."""

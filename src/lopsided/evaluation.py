@@ -31,8 +31,9 @@ class Progress(Counts):
     scores, labels, weights : array
         The score each event got before it was learned, its sign and its weight, in the order of the
         visit. An event of weight 0 has the score NaN.
-    curve : tuple of Counts
-        The counts at points along the way.
+    marks : array or None
+        What the curve is made of: events, positives, negatives, false_negatives, false_positives,
+        queries and updates at points along the way.
     asked, probabilities : array or None
         Of a learner that asks: whether each label was bought, and the chance there was of it, 0
         where the budget did not allow it.
@@ -42,9 +43,14 @@ class Progress(Counts):
     scores: NDArray[np.float64] = dataclasses.field(repr=False)
     labels: NDArray[np.int8] = dataclasses.field(repr=False)
     weights: NDArray[np.float64] | None = dataclasses.field(repr=False)
-    curve: tuple[Counts, ...] = dataclasses.field(repr=False)
+    marks: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
     asked: NDArray[np.bool_] | None = dataclasses.field(repr=False, default=None)
     probabilities: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
+
+    @cached_property
+    def curve(self) -> tuple[Counts, ...]:
+        """The counts at points along the way."""
+        return () if self.marks is None else tuple(_point(row) for row in self.marks)
 
     @cached_property
     def auc(self) -> float:
@@ -139,7 +145,7 @@ def progressive(
         time=time,
         delay=delay,
     )
-    return _progress(result, order)
+    return _progress(result, *_visited(result, order))
 
 
 def progressive_bank(
@@ -216,7 +222,7 @@ def run_bank(
         models, X, y, sample_weight, fresh=not resume, order=order, every=every
     )
     if together is not None:
-        return [r if isinstance(r, DivergedError) else _progress(r, order) for r in together]
+        return _all_progress(together, order)
 
     def run(model: OnlineClassifier) -> Progress | DivergedError:
         try:
@@ -250,16 +256,41 @@ def _every(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
     return max(1, round(visits / points)) if points else 0
 
 
-def _progress(result: dict[str, Any], order: ArrayLike | None) -> Progress:
-    names = [f.name for f in dataclasses.fields(Counts)]
-    seen = slice(None) if order is None else np.asarray(order)
+def _all_progress(
+    results: Sequence[dict[str, Any] | DivergedError], order: ArrayLike | None
+) -> list[Progress | DivergedError]:
+    """Return what became of the models of a bank: labels and weights are the same for all."""
+    found: list[Progress | DivergedError] = []
+    seen: tuple[Any, Any] | None = None
+    for result in results:
+        if isinstance(result, DivergedError):
+            found.append(result)
+        else:
+            seen = seen or _visited(result, order)
+            found.append(_progress(result, *seen))
+    return found
+
+
+def _visited(result: dict[str, Any], order: ArrayLike | None) -> tuple[Any, Any]:
+    """Return labels and weights in the order of the visit."""
+    labels, weights = result["labels"], result["weights"]
+    if order is None:
+        return labels, weights
+    seen = np.asarray(order)
+    return labels[seen], None if weights is None else weights[seen]
+
+
+_COUNTED = tuple(f.name for f in dataclasses.fields(Counts))
+
+
+def _progress(result: dict[str, Any], labels: Any, weights: Any) -> Progress:
     return Progress(
-        **{name: result[name] for name in names},
+        **{name: result[name] for name in _COUNTED},
         seconds=result["seconds"],
-        scores=np.asarray(result["scores"]),
-        labels=result["labels"][seen],
-        weights=result["weights"] if result["weights"] is None else result["weights"][seen],
-        curve=tuple(_point(row) for row in result["curve"]),
+        scores=result["scores"],
+        labels=labels,
+        weights=weights,
+        marks=result["curve"],
         asked=result["asked"].astype(bool) if "asked" in result else None,
         probabilities=result.get("probabilities"),
     )

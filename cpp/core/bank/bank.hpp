@@ -25,34 +25,32 @@ class alignas(sizeof(Real)) Tile {
   static int part(std::size_t l) { return static_cast<int>(l) / models_in<Real>; }
   static int place(std::size_t l) { return static_cast<int>(l) % models_in<Real>; }
   double* number(std::size_t feature, std::size_t i, std::size_t l) {
-    return table_.data() + (feature * Learner::width + i) * places + l;
+    return table_.get() + (feature * Learner::width + i) * places + l;
   }
 
-  void grow(std::size_t features) {
-    const std::size_t before = table_.size();
-    constexpr std::size_t whole = std::size_t{1} << 16;  // so many features fill huge pages
-    if (features * bytes >= far) table_.reserve((features + whole - 1) / whole * whole);
-    table_.grow(features);
-    for (std::size_t i = 0; i < Learner::width; ++i)
-      if (Learner::initial[i] != 0)
-        for (std::size_t j = before; j < features; ++j) std::fill_n(number(j, i, 0), places, Learner::initial[i]);
+  // Room for so many features, of which none has begun.
+  void reserve(std::size_t features) {
+    size_ = features * Learner::width * places;
+    table_ = {LineAllocator<double>().allocate(size_), Free{size_}};
+  }
+  void begin(std::size_t feature) {
+    for (std::size_t i = 0; i < Learner::width; ++i) std::fill_n(number(feature, i, 0), places, Learner::initial[i]);
   }
 
-  // The features of a row that comes next, which nobody has checked yet, are brought near, if they may be far.
-  // Inlined: see ahead.hpp.
-  [[gnu::always_inline]] void expect(std::pair<const Index*, const Index*> features, Index offset) const {
-    constexpr std::size_t line = 64;
-    if (table_.bytes() < far) return;
-    const auto first = reinterpret_cast<std::uintptr_t>(table_.data()) + static_cast<std::size_t>(offset) * bytes;
-    for (const Index* j = features.first; j < features.second; ++j) {
-      const std::uintptr_t place = first + static_cast<std::uint32_t>(*j) * bytes;
-      for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(reinterpret_cast<const void*>(place + at), 1);
+  // The features of a row that comes next are brought near, if they may be far. Inlined: see ahead.hpp.
+  [[gnu::always_inline]] void expect(const SparseRow& x) const {
+    constexpr std::size_t line = 64, far = std::size_t{1} << 20, bytes = Learner::width * places * sizeof(double);
+    if (size_ * sizeof(double) < far) return;
+    const auto* first = reinterpret_cast<const char*>(table_.get());
+    for (Index k = 0; k < x.size; ++k) {
+      const char* place = first + static_cast<std::size_t>(x.indices[k]) * bytes;
+      for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(place + at, 1);
     }
   }
 
   template <class Row>
   [[gnu::always_inline]] void meet(const Row& x, const Target& t, Count visit, Count row) {
-    const Beside<Real, parts, Learner::width> beside{table_.data()};
+    const Beside<Real, parts, Learner::width> beside{table_.get()};
     const Pack<Real, parts> scores = Learner::template meet<Real, parts>(learners_, x, beside);
     for_each_part<parts>([&](auto p) {
       const Mask<Real> lost = (scores[p] - scores[p] != 0.0) & alive_[p];  // not finite
@@ -79,9 +77,10 @@ class alignas(sizeof(Real)) Tile {
       Tally& tally = all_[l].pass.tally = shared;
       tally.false_negatives = missed_[part(l)][place(l)];
       tally.false_positives = alarms_[part(l)][place(l)];
-      tally.updates = static_cast<Count>(updates_[part(l)][place(l)]);
+      tally.updates = updates(l);
     }
   }
+  Count updates(std::size_t l) const { return static_cast<Count>(updates_[part(l)][place(l)]); }
   void mark() {
     for (Banked& one : all_) one.pass.curve.push_back(one.pass.tally);
   }
@@ -99,19 +98,22 @@ class alignas(sizeof(Real)) Tile {
       }
   }
 
-  static constexpr std::size_t bytes = Learner::width * places * sizeof(double);  // of a feature
-  static constexpr std::size_t far = std::size_t{1} << 20;
+  struct Free {
+    std::size_t size;
+    void operator()(double* p) const { LineAllocator<double>().deallocate(p, size); }
+  };
 
   std::span<Banked> all_;
   Pack<Learner, parts> learners_;
-  Table table_{Learner::width * places};
+  std::size_t size_ = 0;
+  std::unique_ptr<double[], Free> table_{nullptr, Free{0}};
   std::array<double*, places> scores_{};
   Pack<Mask<Real>, parts> alive_{}, updates_{};
   Pack<Real, parts> missed_{}, alarms_{};
 };
 
 template <class Real, class Learner>
-class Bank {
+class Bank final : public Learned {
  public:
   explicit Bank(std::span<Banked> all) : all_(all) {
     while (!all.empty()) {
@@ -124,14 +126,10 @@ class Bank {
   }
 
   // False if the models cannot learn together.
-  bool load(Index columns) {
-    Model& one = *all_[0].model;
-    features_ = std::max(one.features(), columns);
-    bool same = true;
+  bool load(const Rows& rows) {
     OptionList first;
-    one.options(first);
-    StateList start;
-    one.state(start);
+    all_[0].model->options(first);
+    bool same = true;
     for_each_model([&](auto& tile, std::size_t l) {
       Model& model = *tile.models()[l].model;
       OptionList options;
@@ -142,59 +140,40 @@ class Bank {
       asker_.options(give);
       tile.learner(l).options(give);
       same = same && give.same && give.at == options.values.size() && !asker_.on();
-      same = same && model.features() == one.features();
+      same = same && model.features() == 0 && model.rounds() == 0;
       if constexpr (requires { tile.learner(l).target; }) same = same && !tile.learner(l).target.on();
     });
-    const std::size_t size = static_cast<std::size_t>(features_) + prepare_.offset();
-    if (!same || size > most / (Learner::width * all_.size())) return false;
-    for_each_tile([&](auto& tile) { tile.grow(size); });
-    const auto take = [&](const Item& ours, const Item& theirs, std::size_t i) {
-      const Item& firsts = start.items[i];
-      if (ours.number) {
-        *ours.number = *theirs.number;
-        return ours.own || same_bits(*theirs.number, *firsts.number);
-      }
-      if (ours.count) {
-        *ours.count = *theirs.count;
-        return ours.own || *theirs.count == *firsts.count;
-      }
-      ours.vector->assign(theirs.vector->data(), theirs.vector->size());
-      return same_bits(*theirs.vector, *firsts.vector);
-    };
-    for_each_tile([&](auto& tile) {
-      std::vector<Column> columns;
-      for (std::size_t l = 0; same && l < tile.models().size(); ++l) same = exchange(tile, l, columns, take);
-      exchange(tile, columns, [](double& ours, double& theirs, bool marked, bool) {
-        if (!(marked && theirs == 0)) ours = theirs;
-      });
-    });
-    prepare_.grow(static_cast<std::size_t>(features_));
-    return same;
+    columns_ = rows.columns();
+    sparse_ = rows.sparse() && !(prepare_.standard && prepare_.centred);
+    const std::size_t size = static_cast<std::size_t>(columns_) + prepare_.offset();
+    numbered_ = sparse_ && rows.stored() < few * size;
+    const std::size_t places = numbered_ ? std::min<std::size_t>(size, rows.stored() + prepare_.offset()) + 1 : size;
+    if (!same || places > most / (Learner::width * all_.size())) return false;
+    for_each_tile([&](auto& tile) { tile.reserve(places); });
+    if (numbered_) places_.resize(size);
+    else for (std::size_t j = 0; j < size; ++j) begin(j);
+    prepare_.grow(static_cast<std::size_t>(columns_));
+    return true;
   }
 
   template <class Row>
   void learn(const Rows& rows, const Pass& pass) {
-    Scratch read, prepared;
+    Event<Row> events[2];  // this one and the next
     Tally tally;
+    if (pass.size > 0) read(rows, pass, 0, events[0]);
     for (Count i = 0; i < pass.size; ++i) {
+      if (pass.order && i + 3 < pass.size) rows.fetch(pass.at(i + 3));
+      if (i + 1 < pass.size) read(rows, pass, i + 1, events[(i + 1) % 2]);
+      const Event<Row>& now = events[i % 2];
       const Count at = pass.at(i);
-      if (pass.order && i + 2 < pass.size) rows.fetch(pass.at(i + 2));
-      if constexpr (std::same_as<Row, SparseRow>)
-        if (i + 1 < pass.size) {
-          const auto next = rows.peek(pass.at(i + 1));
-          for (const auto& tile : large_) tile.expect(next, prepare_.offset());
-          for (const auto& tile : small_) tile.expect(next, prepare_.offset());
-        }
-      const double weight = pass.weight(at);
-      const Row raw = rows.row<Row>(at, read);
-      if (weight == 0) {
+      if (now.weight == 0) {
         for_each_tile([&](auto& tile) { tile.skip(i); });
       } else {
         const double y = pass.labels[at];
-        const Row x = prepare_.row(raw, rows.columns(), true, prepared);
-        const Target target{y, cost_.next(y, weight, pass.rho), weight, ++rounds_};
+        const Row x = now.x;
+        const Target target{y, cost_.next(y, now.weight, pass.rho), now.weight, ++rounds_};
         for_each_tile([&](auto& tile) { tile.meet(x, target, i, at); });
-        tally.record(y, weight, y);
+        tally.record(y, now.weight, y);
         ++tally.queries;
       }
       const bool point = pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size);
@@ -204,35 +183,21 @@ class Bank {
           if (point) tile.mark();
         });
     }
+    places_ = {};
   }
 
-  void save() {
-    const auto give = [](const Item& ours, const Item& theirs, std::size_t) {
-      if (ours.number) *theirs.number = *ours.number;
-      else if (ours.count) *theirs.count = *ours.count;
-      else theirs.vector->assign(ours.vector->data(), ours.vector->size());
-      return true;
-    };
+  void give(std::size_t place, Model& model) override {
     for_each_tile([&](auto& tile) {
-      std::vector<Column> columns;
-      for (std::size_t l = 0; l < tile.models().size(); ++l) {
-        const Banked& one = tile.models()[l];
-        if (one.failure) continue;
-        one.model->grow(features_);
-        updates_ = one.model->updates() + one.pass.tally.updates;
-        exchange(tile, l, columns, give);
-      }
-      exchange(tile, columns, [](double& ours, double& theirs, bool marked, bool lazy) {
-        const double now = marked && ours < 0 ? 0 : ours;
-        if (!lazy || theirs != now) theirs = now;
-      });
+      if (place < tile.models().size()) give(tile, place, model);
+      place -= tile.models().size();  // far beyond the others once it was here
     });
   }
 
-  bool sparse(const Rows& rows) const { return rows.sparse() && !(prepare_.standard && prepare_.centred); }
+  bool sparse() const { return sparse_; }
 
  private:
   static constexpr std::size_t most = std::size_t{1} << 27;  // numbers of features: 1 GB
+  static constexpr std::size_t few = 8;  // numbers of rows for each feature: what a place costs, by what a look at it does
 
   void for_each_tile(auto visit) {
     for (auto& tile : large_) visit(tile);
@@ -244,64 +209,96 @@ class Bank {
     });
   }
 
-  using Item = StateList::Item;
-  // One number of every feature of one model, `step` apart.
-  struct Column {
-    double* theirs;
-    std::size_t size, step, number, l;
-    bool lazy;  // what is not written takes no memory
+  template <class Row>
+  struct Event {
+    Row x{};
+    double weight = 0;
+    Scratch raw, prepared;
+    std::vector<Index> places{};
   };
+  template <class Row>
+  [[gnu::always_inline]] void read(const Rows& rows, const Pass& pass, Count i, Event<Row>& out) {
+    const Count at = pass.at(i);
+    out.weight = pass.weight(at);
+    const Row raw = rows.row<Row>(at, out.raw);
+    if (out.weight == 0) return;
+    Row x = prepare_.row(raw, columns_, true, out.prepared);
+    if constexpr (std::same_as<Row, SparseRow>) {
+      if (numbered_) x.indices = placed(x, out.places);
+      for (const auto& tile : large_) tile.expect(x);
+      for (const auto& tile : small_) tile.expect(x);
+    }
+    out.x = x;
+  }
+  // Where few rows have many features, these have places in the order in which they come: those that do not come
+  // take no room.
+  [[gnu::always_inline]] const Index* placed(const SparseRow& x, std::vector<Index>& out) {
+    if (out.size() < static_cast<std::size_t>(x.size)) out.resize(static_cast<std::size_t>(x.size));
+    for (Index k = 0; k < x.size; ++k) {
+      Index& place = places_[static_cast<std::size_t>(x.indices[k])];
+      if (place == 0) [[unlikely]] place = begun(x.indices[k]);
+      out[static_cast<std::size_t>(k)] = place;
+    }
+    return out.data();
+  }
+  [[gnu::noinline]] Index begun(Index feature) {
+    features_.push_back(feature);
+    begin(features_.size() - 1);
+    return static_cast<Index>(features_.size() - 1);
+  }
+  void begin(std::size_t place) {
+    for_each_tile([&](auto& tile) { tile.begin(place); });
+  }
 
-  // Visits what the bank and a model have of the same name, but for the numbers of features, which are listed.
-  bool exchange(auto& tile, std::size_t l, std::vector<Column>& columns, auto visit) {
+  // What the bank and the model have of the same name.
+  void give(auto& tile, std::size_t l, Model& model) {
+    Count updates = tile.updates(l);
     StateList theirs, ours;
-    tile.models()[l].model->state(theirs);
+    model.state(theirs);  // before it grows: there is less to look at
     ours.place = tile.place(l);
     ours("rounds", rounds_);
-    ours("updates", updates_);
-    ours.items.back().own = true;
+    ours("updates", updates);
     prepare_.state(ours);
     cost_.state(ours);
     const std::size_t shared = ours.items.size();
     tile.learner(l).state(ours);
-    if (ours.items.size() != theirs.items.size()) return false;
+    model.grow(columns_);
     std::size_t number = 0;
     for (std::size_t i = 0; i < ours.items.size(); ++i) {
-      if (i >= shared && ours.items[i].vector) {
-        Vector& values = *theirs.items[i].vector;
-        columns.push_back({values.data(), values.size(), 1, number++, l, false});
-      } else if (ours.items[i].table) {
-        Table& values = *theirs.items[i].table;
-        for (std::size_t k = 0; k < values.width(); ++k)
-          columns.push_back({values.data() + k, values.size(), values.width(), k, l, true});
-      } else if (!visit(ours.items[i], theirs.items[i], i)) {
-        return false;
-      }
+      const auto &from = ours.items[i], &to = theirs.items[i];
+      if (from.number) *to.number = *from.number;
+      else if (from.count) *to.count = *from.count;
+      else if (from.table)
+        for (std::size_t k = 0; k < to.table->width(); ++k)
+          give(tile, l, k, to.table->data() + k, to.table->width());
+      else if (i >= shared) give(tile, l, number++, to.vector->data(), 1);
+      else to.vector->assign(from.vector->data(), from.vector->size());
     }
-    return true;
   }
-  // Visits the numbers of features, some features at a time, so that they are in the cache for all models.
-  void exchange(auto& tile, const std::vector<Column>& columns, auto visit) {
-    constexpr std::size_t some = 128;
-    const std::size_t apart = static_cast<std::size_t>(tile.number(1, 0, 0) - tile.number(0, 0, 0));
-    const std::size_t size = static_cast<std::size_t>(features_) + prepare_.offset();
-    for (std::size_t first = 0; first < size; first += some)
-      for (const Column& c : columns) {
-        double *ours = tile.number(first, c.number, c.l), *theirs = c.theirs + first * c.step;
-        const std::size_t n = std::min(first + some, std::max(first, c.size)) - first;
-        const bool marked = Learner::initial[c.number] < 0;
-        for (std::size_t j = 0; j < n; ++j) visit(ours[j * apart], theirs[j * c.step], marked, c.lazy);
-      }
+  // One number of all features, `step` apart.
+  void give(auto& tile, std::size_t l, std::size_t number, double* out, std::size_t step) {
+    const bool marked = Learner::initial[number] < 0;
+    const auto one = [&](std::size_t place, std::size_t feature) {
+      const double ours = *tile.number(place, number, l), now = marked && ours < 0 ? 0 : ours;
+      double& theirs = out[feature * step];
+      if (!same_bits(theirs, now)) theirs = now;  // what is not written may take no memory
+    };
+    const std::size_t size = static_cast<std::size_t>(columns_) + prepare_.offset();
+    if (numbered_) for (std::size_t p = 1; p < features_.size(); ++p) one(p, static_cast<std::size_t>(features_[p]));
+    else for (std::size_t j = 0; j < size; ++j) one(j, j);
   }
 
-  std::span<Banked> all_;
+  std::span<Banked> all_;  // there while it learns
   std::vector<Tile<Real, 3, Learner>> large_;
   std::vector<Tile<Real, 1, Learner>> small_;
   Prepare prepare_;
   Cost cost_;
   Asker asker_;
-  Count rounds_ = 0, updates_ = 0;
-  Index features_ = 0;
+  Count rounds_ = 0;
+  Index columns_ = 0;
+  bool sparse_ = false, numbered_ = false;
+  std::vector<Index> places_;       // of each feature, while it learns; 0: it has not come
+  std::vector<Index> features_{0};  // of each place
 };
 
 }  // namespace lopsided

@@ -1,8 +1,7 @@
-// Options and state of models, into a bank and back: both name them in the same order.
+// Options of models into a bank, and their state back: both name them in the same order.
 #pragma once
 
 #include <bit>
-#include <cstring>
 
 #include "../model.hpp"
 #include "../real.hpp"
@@ -61,7 +60,6 @@ struct StateList final : StateVisitor {
     Count* count = nullptr;
     Vector* vector = nullptr;
     Table* table = nullptr;
-    bool own = false;  // of one model of the bank
   };
   std::vector<Item> items;
   int place = 0;
@@ -76,13 +74,10 @@ struct StateList final : StateVisitor {
   void operator()(const char*, Series&) override { items.push_back({}); }
   template <Several Real>
   void operator()(const char*, Real& value) {
-    items.push_back({.number = reinterpret_cast<double*>(&value) + place, .own = true});
+    items.push_back({.number = reinterpret_cast<double*>(&value) + place});
   }
 };
 
 inline bool same_bits(double a, double b) { return std::bit_cast<Count>(a) == std::bit_cast<Count>(b); }
-inline bool same_bits(const Vector& a, const Vector& b) {
-  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
-}
 
 }  // namespace lopsided

@@ -28,17 +28,16 @@ LOPSIDED_AVX2 void learn(Bank<Four, Learner>& bank, const Rows& rows, const Pass
 }
 
 template <class Real, class Learner>
-bool run(const Rows& rows, std::span<Banked> all) {
-  Bank<Real, Learner> bank(all);
-  if (!bank.load(rows.columns())) return false;
-  if (bank.sparse(rows)) learn<SparseRow>(bank, rows, all[0].pass);
-  else learn<DenseRow>(bank, rows, all[0].pass);
-  bank.save();
-  return true;
+std::shared_ptr<Learned> run(const Rows& rows, std::span<Banked> all) {
+  auto bank = std::make_shared<Bank<Real, Learner>>(all);
+  if (!bank->load(rows)) return {};
+  if (bank->sparse()) learn<SparseRow>(*bank, rows, all[0].pass);
+  else learn<DenseRow>(*bank, rows, all[0].pass);
+  return bank;
 }
 
 template <template <class> class Learner>
-bool run(const Rows& rows, std::span<Banked> all) {
+std::shared_ptr<Learned> run(const Rows& rows, std::span<Banked> all) {
   LOPSIDED_IF_FOUR return run<Four, Learner<Four>>(rows, all);
   else return run<Two, Learner<Two>>(rows, all);
 }
@@ -56,7 +55,7 @@ template <class Real> using OfSsol = Shrinking<SsolDiagonal<Real>>;
 
 struct Banking {
   std::string_view kind;
-  bool (*run)(const Rows&, std::span<Banked>);
+  std::shared_ptr<Learned> (*run)(const Rows&, std::span<Banked>);
 };
 
 constexpr Banking kinds[] = {
@@ -81,9 +80,9 @@ const Banking* find(std::string_view kind) {
 
 bool learns_together(std::string_view kind) { return find(kind) != nullptr; }
 
-bool learn_together(std::string_view kind, const Rows& rows, std::span<Banked> all) {
+std::shared_ptr<Learned> learn_together(std::string_view kind, const Rows& rows, std::span<Banked> all) {
   const Banking* one = find(kind);
-  return one && one->run(rows, all);
+  return one ? one->run(rows, all) : nullptr;
 }
 
 }  // namespace lopsided

@@ -140,8 +140,10 @@ class Job:
             if len(points) > 1:  # which of them is it?
                 return [run for point in points for run in self.run(learner, [point], at)]
             raise _blamed(learner, points[0], split, error) from None
-        return [
-            self._reported(learner, point, at, models[k], passes[k], [held[k] for held in inner])
+        return [  # a model that has left its bank takes more room: it goes when it is reported
+            self._reported(
+                learner, point, at, models.pop(0), passes[k], [held[k] for held in inner]
+            )
             for k, point in enumerate(points)
         ]
 
@@ -236,9 +238,10 @@ def _sparsity(model: Any) -> tuple[int | None, float | None]:
     """Return how many weights are not 0 and the share of those that are."""
     if hasattr(model, "nnz_"):
         return int(model.nnz_), float(model.sparsity_)
-    if not hasattr(model, "coef_"):
+    weights = getattr(model, "coef_", None)
+    if weights is None:
         return None, None
-    nnz = int(np.count_nonzero(model.coef_))
+    nnz = int(np.count_nonzero(weights))
     return nnz, 1 - nnz / max(1, model.n_features_in_)
 
 
@@ -289,7 +292,6 @@ def _judged(
         scores=scores,
         labels=labels,
         weights=weights,
-        curve=(),
     )
 
 
