@@ -1,14 +1,21 @@
-"""Eleven values of a parameter: a pass for each, and one pass for all."""
+"""Eleven values of a parameter: a pass for each, and one pass for all.
+
+Also over real sets, short or wide ones among them, where `lopsided data list` finds them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import lopsided
+import numpy as np
 
-from . import data
+import lopsided
+from lopsided.data import cache
+
+from . import data, peers
 from .harness import Contender, Group
+from .quality import load
 
 # Learner, the parameter and its values, and how many times as long as one model the bank may take.
 _TENS = tuple(10.0**k for k in range(-5, 6))
@@ -23,15 +30,25 @@ BANKS: dict[str, tuple[str, tuple[float, ...], float]] = {
 }
 
 
+REAL = ("w8a", "news20_mc", "smsspam", "url_day0-5_first200")
+
+
 def groups(quick: bool) -> Iterator[Group]:
     rows = 50_000 if quick else 200_000
-    for (X, y), what in (
-        (data.zipf(rows), "75 of 100,000"),
-        (data.categories(rows), "14 of 123"),
-    ):
-        for name, (parameter, values, most) in BANKS.items():
-            title = f"{name}, eleven values of {parameter}, {rows:,} rows of {what} features"
-            yield _group(title, name, parameter, values, most, X, y)
+    yield from _groups(f"{rows:,} rows of 75 of 100,000 features", *data.zipf(rows))
+    yield from _groups(f"{rows:,} rows of 14 of 123 features", *data.categories(rows))
+    if not peers.present("scikit-learn"):
+        return
+    for found in filter(None, map(cache.find, REAL)):
+        X, y = load(found.paths[:1], found.dataset.features)
+        order = np.random.default_rng(0).permutation(len(y))
+        yield from _groups(found.dataset.name, X[order], y[order])
+
+
+def _groups(what: str, X: Any, y: Any) -> Iterator[Group]:
+    for name, (parameter, values, most) in BANKS.items():
+        title = f"{name}, eleven values of {parameter}, {what}"
+        yield _group(title, name, parameter, values, most, X, y)
 
 
 def _group(
