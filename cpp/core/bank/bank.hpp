@@ -44,7 +44,7 @@ class alignas(sizeof(Real)) Tile {
     const auto* first = reinterpret_cast<const char*>(table_.get());
     for (Index k = 0; k < x.size; ++k) {
       const char* place = first + static_cast<std::size_t>(x.indices[k]) * bytes;
-      for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(place + at, 1);
+      for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(place + at, 0, 2);
     }
   }
 
