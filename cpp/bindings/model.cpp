@@ -60,7 +60,7 @@ class PyModel {
     if (!fits(days) || !fits(delays)) throw nb::value_error("days and delays must be as many as the rows");
     pass.days = days ? days->data() : nullptr;
     pass.delays = delays ? delays->data() : nullptr;
-    std::vector<double> scores(keep_scores ? pass.size : 0);
+    Fresh<double> scores(keep_scores ? pass.size : 0);
     if (keep_scores) pass.scores = scores.data();
     const bool asks = keep_scores && model_->asker().on();
     std::vector<double> probabilities(asks ? pass.size : 0);
@@ -82,7 +82,7 @@ class PyModel {
     if (held.events) keep_names(held.events->fresh);
 
     nb::dict out = told(pass, seconds.count());
-    if (keep_scores) out["scores"] = to_numpy<double>(std::move(scores), {pass.size});
+    if (keep_scores) out["scores"] = std::move(scores).to_numpy();
     if (asks) {
       out["probabilities"] = to_numpy<double>(std::move(probabilities), {pass.size});
       out["asked"] = to_numpy<std::int8_t>(std::move(asked), {pass.size});
@@ -108,10 +108,10 @@ class PyModel {
     std::vector<std::unique_lock<std::mutex>> turns;
     for (PyModel* model : sorted) turns.push_back(model->take_turn());
     std::vector<Banked> bank;
-    std::vector<std::vector<double>> scores(all.size());
+    std::vector<Fresh<double>> scores;
     for (std::size_t m = 0; m < all.size(); ++m) {
       bank.push_back({all[m]->model_.get(), pass});
-      scores[m].resize(keep_scores ? pass.size : 0);
+      scores.emplace_back(keep_scores ? pass.size : 0);
       if (keep_scores) bank[m].pass.scores = scores[m].data();
     }
     std::shared_ptr<Learned> learned;
@@ -132,7 +132,7 @@ class PyModel {
       all[m]->learned_ = learned;
       all[m]->place_ = m;
       nb::dict one = told(bank[m].pass, seconds.count() / static_cast<double>(all.size()));
-      if (keep_scores) one["scores"] = to_numpy<double>(std::move(scores[m]), {pass.size});
+      if (keep_scores) one["scores"] = std::move(scores[m]).to_numpy();
       out.append(one);
     }
     return out;

@@ -148,7 +148,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
   const Ahead ahead(learner, prepare.offset());
   for (Count i = 0; i < pass.size; ++i) {
     const Count at = pass.at(i);
-    if (pass.order && i + 2 < pass.size) rows.fetch(pass.at(i + 2));
+    if (i + 2 < pass.size) rows.fetch(pass.at(i + 2));
     if constexpr (std::same_as<Row, SparseRow>)
       if (i + 1 < pass.size) ahead.row(rows, pass.at(i + 1));
     const double weight = pass.weight(at);

@@ -8,6 +8,10 @@
 
 namespace lopsided {
 
+// Scores are handed on a line of the cache at a time: those of one row go to as many places as there are models, and
+// these may be places that push each other out of the cache.
+inline constexpr Count together = 8;
+
 // As many models as fit the registers.
 template <class Real, int parts, class Learner>
 class alignas(sizeof(Real)) Tile {
@@ -56,8 +60,7 @@ class alignas(sizeof(Real)) Tile {
       const Mask<Real> lost = (scores[p] - scores[p] != 0.0) & alive_[p];  // not finite
       if (any(lost)) [[unlikely]] lose(p, lost, row);
     });
-    for (std::size_t l = 0; l < all_.size(); ++l)
-      if (scores_[l]) scores_[l][visit] = scores[part(l)][place(l)];
+    for_each_part<parts>([&](auto p) { recent_[visit % together][p] = scores[p]; });
     for_each_part<parts>([&](auto p) {
       const Mask<Real> wrong = t.y > 0 ? scores[p] < 0.0 : scores[p] >= 0.0;
       Real& wrongs = t.y > 0 ? missed_[p] : alarms_[p];
@@ -66,9 +69,13 @@ class alignas(sizeof(Real)) Tile {
     });
   }
 
-  void skip(Count visit) {
+  void skip(Count visit) { recent_[visit % together].fill(lopsided::all<Real>(std::numeric_limits<double>::quiet_NaN())); }
+
+  // What the models said of the last rows.
+  void hand_on(Count first, Count count) {
     for (std::size_t l = 0; l < all_.size(); ++l)
-      if (scores_[l]) scores_[l][visit] = std::numeric_limits<double>::quiet_NaN();
+      if (scores_[l])
+        for (Count i = 0; i < count; ++i) scores_[l][first + i] = recent_[i][part(l)][place(l)];
   }
 
   // What has happened so far is `shared` and what each model has of its own.
@@ -108,6 +115,7 @@ class alignas(sizeof(Real)) Tile {
   std::size_t size_ = 0;
   std::unique_ptr<double[], Free> table_{nullptr, Free{0}};
   std::array<double*, places> scores_{};
+  std::array<Pack<Real, parts>, together> recent_{};
   Pack<Mask<Real>, parts> alive_{}, updates_{};
   Pack<Real, parts> missed_{}, alarms_{};
 };
@@ -162,7 +170,7 @@ class Bank final : public Learned {
     Tally tally;
     if (pass.size > 0) read(rows, pass, 0, events[0]);
     for (Count i = 0; i < pass.size; ++i) {
-      if (pass.order && i + 3 < pass.size) rows.fetch(pass.at(i + 3));
+      if (i + 3 < pass.size) rows.fetch(pass.at(i + 3));
       if (i + 1 < pass.size) read(rows, pass, i + 1, events[(i + 1) % 2]);
       const Event<Row>& now = events[i % 2];
       const Count at = pass.at(i);
@@ -176,6 +184,8 @@ class Bank final : public Learned {
         tally.record(y, now.weight, y);
         ++tally.queries;
       }
+      if (const Count before = i % together; before + 1 == together || i + 1 == pass.size)
+        for_each_tile([&](auto& tile) { tile.hand_on(i - before, before + 1); });
       const bool point = pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size);
       if (point || i + 1 == pass.size)
         for_each_tile([&](auto& tile) {
