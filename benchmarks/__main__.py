@@ -22,7 +22,7 @@ from . import (
     table,
     text,
 )
-from .harness import Sentinel, measure
+from .harness import measure
 
 TOPICS = {
     "active": active,
@@ -57,11 +57,10 @@ def main() -> None:
     options = arguments()
     rounds = options.rounds or (3 if options.quick else 7)
     print(table.heading(peers.versions()))
-    sentinel = Sentinel()
     results = []
     for name in options.only or TOPICS:
         for group in TOPICS[name].groups(options.quick):
-            result = measure(group, rounds, sentinel)
+            result = measure(group, rounds)
             results.append(result)
             print(table.text(result), flush=True)
     if options.markdown:

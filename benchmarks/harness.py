@@ -1,9 +1,10 @@
 """Timing on a machine that others use too.
 
 Contenders take turns (ours, peer, ours, peer, ...), so that a slow spell hits all of them. Before
-and after each turn a sentinel, a piece of work that never changes, is timed; and a turn in which
-the processor was given to somebody else takes more wall time than processor time. Turns disturbed
-in either way are discarded, and how much disturbance there was is reported.
+and after each turn a sentinel, a piece of work that never changes, is timed and compared with its
+best within the group: a clock that is slower for all contenders changes no ratio. And a turn in
+which the processor was given to somebody else takes more wall time than processor time. Turns
+disturbed in either way are discarded, and how much disturbance there was is reported.
 """
 
 from __future__ import annotations
@@ -111,10 +112,11 @@ class Sentinel:
         return time.perf_counter() - start
 
 
-def measure(group: Group, rounds: int, sentinel: Sentinel) -> Result:
+def measure(group: Group, rounds: int) -> Result:
     """Let contenders take turns until each has had `rounds` undisturbed ones, or patience ends."""
     for contender in group.contenders:  # caches, lazy imports, first allocations
         contender.run()
+    sentinel = Sentinel()
     turns: dict[str, list[Turn]] = {c.name: [] for c in group.contenders}
     gc.collect()
     gc.disable()

@@ -41,21 +41,28 @@ class alignas(sizeof(Real)) Tile {
     for (std::size_t i = 0; i < Learner::width; ++i) std::fill_n(number(feature, i, 0), places, Learner::initial[i]);
   }
 
-  // The features of a row that comes next are brought near, if they may be far. Inlined: see ahead.hpp.
-  [[gnu::always_inline]] void expect(const SparseRow& x) const {
+  // The features of a row that comes next are looked up and brought near, if they may be far. Inlined: see ahead.hpp.
+  [[gnu::always_inline]] void expect(const SparseRow& x, Count visit) {
     constexpr std::size_t line = 64, far = std::size_t{1} << 20, bytes = Learner::width * places * sizeof(double);
-    if (size_ * sizeof(double) < far) return;
-    const auto* first = reinterpret_cast<const char*>(table_.get());
-    for (Index k = 0; k < x.size; ++k) {
-      const char* place = first + static_cast<std::size_t>(x.indices[k]) * bytes;
-      for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(place + at, 0, 2);
-    }
+    std::vector<double*>& found = found_[visit % 2];
+    if (found.size() < static_cast<std::size_t>(x.size)) found.resize(static_cast<std::size_t>(x.size));
+    double* const table = table_.get();
+    double** const out = found.data();
+    const auto look_up = [&](auto bring) {
+      for (Index k = 0; k < x.size; ++k) bring(out[k] = table + static_cast<std::size_t>(x.indices[k]) * (bytes / sizeof(double)));
+    };
+    if (size_ * sizeof(double) < far) look_up([](double*) {});
+    else
+      look_up([](double* place) __attribute__((always_inline)) {
+        for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(place + at / sizeof(double), 0, 2);
+      });
   }
 
   template <class Row>
   [[gnu::always_inline]] void meet(const Row& x, const Target& t, Count visit, Count row) {
-    const Beside<Real, parts, Learner::width> beside{table_.get()};
-    const Pack<Real, parts> scores = Learner::template meet<Real, parts>(learners_, x, beside);
+    const Beside<Real, parts, Learner::width> beside{table_.get(), found_[visit % 2].data()};
+    const auto at = [=](Index k, int p) { return beside.template at<Row>(k, p); };
+    const Pack<Real, parts> scores = Learner::template meet<Real, parts>(learners_, x, at);
     for_each_part<parts>([&](auto p) {
       const Mask<Real> lost = (scores[p] - scores[p] != 0.0) & alive_[p];  // not finite
       if (any(lost)) [[unlikely]] lose(p, lost, row);
@@ -65,7 +72,7 @@ class alignas(sizeof(Real)) Tile {
       const Mask<Real> wrong = t.y > 0 ? scores[p] < 0.0 : scores[p] >= 0.0;
       Real& wrongs = t.y > 0 ? missed_[p] : alarms_[p];
       wrongs += choose<Real>(wrong, all<Real>(t.weight), Real{});
-      updates_[p] -= learners_[p].learn(x, t, scores[p], alive_[p], [=](Index j) { return beside(j, p); });
+      updates_[p] -= learners_[p].learn(x, t, scores[p], alive_[p], [=](Index k) { return at(k, p); });
     });
   }
 
@@ -114,6 +121,7 @@ class alignas(sizeof(Real)) Tile {
   Pack<Learner, parts> learners_;
   std::size_t size_ = 0;
   std::unique_ptr<double[], Free> table_{nullptr, Free{0}};
+  std::array<std::vector<double*>, 2> found_;  // what is kept of the features of this row and of the next
   std::array<double*, places> scores_{};
   std::array<Pack<Real, parts>, together> recent_{};
   Pack<Mask<Real>, parts> alive_{}, updates_{};
@@ -235,8 +243,8 @@ class Bank final : public Learned {
     Row x = prepare_.row(raw, columns_, true, out.prepared);
     if constexpr (std::same_as<Row, SparseRow>) {
       if (numbered_) x.indices = placed(x, out.places);
-      for (const auto& tile : large_) tile.expect(x);
-      for (const auto& tile : small_) tile.expect(x);
+      for (auto& tile : large_) tile.expect(x, i);
+      for (auto& tile : small_) tile.expect(x, i);
     }
     out.x = x;
   }

@@ -22,13 +22,17 @@ struct Numbers {
   }
 };
 
-// What a pack has of a row's features.
+// What a pack has of the k-th feature of a row: a sparse one has been looked up, a dense one has all.
 template <class Real, int parts, std::size_t width>
 struct Beside {
   static constexpr std::size_t models = static_cast<std::size_t>(models_in<Real>) * parts;
   double* table;
-  Numbers<Real> operator()(Index column, int part) const {
-    return {table + static_cast<std::size_t>(column) * width * models + part * models_in<Real>, models};
+  double* const* found;  // of a sparse row
+
+  template <class Row>
+  Numbers<Real> at(Index k, int part) const {
+    double* first = std::same_as<Row, SparseRow> ? found[k] : table + static_cast<std::size_t>(k) * width * models;
+    return {first + part * models_in<Real>, models};
   }
 };
 
@@ -41,7 +45,7 @@ struct FirstOrder {
 
   template <class Real, int parts, class Row>
   [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<FirstOrder, parts>& all, const Row& x, auto at) {
-    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(x.column(k), p)[0] * x.values[k]; });
+    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; });
     for_each_part<parts>([&](auto p) {
       out[p] = x.scale * out[p];
       if constexpr (requires { all[p].learner.offset; }) out[p] += all[p].learner.offset;
@@ -55,7 +59,7 @@ struct FirstOrder {
     const Mask<Real> taken = s.taken & alive;
     if (!any(taken)) return taken;
     const Real by = choose(taken, s.by, Real{}) * x.scale;
-    for (Index k = 0; k < x.size; ++k) at(x.column(k))[0] += by * x.values[k];
+    for (Index k = 0; k < x.size; ++k) at(k)[0] += by * x.values[k];
     return taken;
   }
 
@@ -72,7 +76,7 @@ struct SecondOrder {
 
   template <class Real, int parts, class Row>
   [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<SecondOrder, parts>&, const Row& x, auto at) {
-    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(x.column(k), p)[0] * x.values[k]; });
+    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; });
     for_each_part<parts>([&](auto p) { out[p] = x.scale * out[p]; });
     return out;
   }
@@ -86,7 +90,7 @@ struct SecondOrder {
       if (asks || shared)
         variance = sums<Real, 1>(x, [&](Index k, int) -> Real {
           const double v = x.value(k);
-          return at(x.column(k))[1] * v * v;
+          return at(k)[1] * v * v;
         })[0];
     };
     Step<Real> s;
@@ -104,7 +108,7 @@ struct SecondOrder {
     const Real by = choose(s.taken, s.by, Real{}), r = learner.r(t);
     const auto each = [&](auto change) {
       for (Index k = 0; k < x.size; ++k) {
-        const auto numbers = at(x.column(k));
+        const auto numbers = at(k);
         Real mean = numbers[0], variance = numbers[1];
         change(variance, mean, x.value(k));
         numbers[0] = mean, numbers[1] = variance;
@@ -136,7 +140,7 @@ struct Shrinking {
     const auto with = [&](auto... w) {
       const std::tuple weights(w...);
       return sums<Real, parts>(x, [&](Index k, auto p) -> Real {
-        return std::get<p>(weights)(at(x.column(k), p)) * x.value(k);
+        return std::get<p>(weights)(at(k, p)) * x.value(k);
       });
     };
     const auto plain = [&]<int... p>(std::integer_sequence<int, p...>) {
@@ -145,10 +149,10 @@ struct Shrinking {
     constexpr auto every = std::make_integer_sequence<int, parts>{};
     if constexpr (Rule::takes_in) {
       const auto total = sums<Real, parts>(
-          x, [&](Index k, int p) -> Real { return Rule::part()(at(x.column(k), p), x.value(k)); });
+          x, [&](Index k, int p) -> Real { return Rule::part()(at(k, p), x.value(k)); });
       for_each_part<parts>([&](auto p) {
         all[p].rule.taking(total[p], [&](auto take) {
-          for (Index k = 0; k < x.size; ++k) take(at(x.column(k), p), x.value(k));
+          for (Index k = 0; k < x.size; ++k) take(at(k, p), x.value(k));
         });
       });
     }
@@ -161,7 +165,7 @@ struct Shrinking {
     const Mask<Real> taken = (slope != 0.0) & alive;
     if (any(taken))
       rule.change(seen, slope * t.y, [&](auto change) {
-        for (Index k = 0; k < x.size; ++k) change(at(x.column(k)), x.value(k));
+        for (Index k = 0; k < x.size; ++k) change(at(k), x.value(k));
       });
     rule.pass(++seen);
     return taken;
