@@ -1,6 +1,6 @@
-// Brings what the next row needs into the cache while this one is learned: the row itself where rows come in
-// an order of their own, and a learner's numbers of its features where they do not fit into the cache.
-// A learner says in `places` where they are.
+// Brings a learner's numbers of the next row's features near while this row is learned, where they do not all fit into
+// a cache. A learner says in `places` where they are. Into the second cache: the way into the first is short of room,
+// and what this row needs would be pushed out.
 #pragma once
 
 #include "rows.hpp"
@@ -27,7 +27,7 @@ class Ahead {
     const auto [first, last] = rows.peek(i);
     for (const Index* at = first; at < last; ++at) {
       const std::uintptr_t place = first_ + (static_cast<std::uint32_t>(*at) + offset_) * stride_;
-      __builtin_prefetch(reinterpret_cast<const void*>(place));
+      __builtin_prefetch(reinterpret_cast<const void*>(place), 0, 2);
     }
   }
 

@@ -284,7 +284,7 @@ class Recommended {
       } else if (j < known) {
         at_[n] = j + 1;
         seen(raw)[n] = length * row.values[k];
-        __builtin_prefetch(table_[static_cast<std::size_t>(j) + 1], 1);
+        __builtin_prefetch(table_[static_cast<std::size_t>(j) + 1], 0, 2);
         ++n;
       }
     }
