@@ -13,13 +13,14 @@ from .harness import Contender, Group
 
 FEATURES = 30
 BATCH = 100
-RIVER = "river LogisticRegression"
 SGD = "SGDClassifier partial_fit"
 
 
 def groups(quick: bool) -> Iterator[Group]:
-    yield _dicts(500 if quick else 5000)
-    yield _arrays(500 if quick else 5000)
+    count = 500 if quick else 5000
+    yield _dicts(count, scaled=False)
+    yield _dicts(count, scaled=True)
+    yield _arrays(count)
 
 
 def _begun(stream: list[tuple[Any, int]], **parameters: Any) -> lopsided.COG:
@@ -63,13 +64,12 @@ def _in_batches(stream: list[tuple[Any, int]], **parameters: Any) -> Callable[[]
     return run
 
 
-def _dicts(count: int) -> Group:
+def _dicts(count: int, scaled: bool) -> Group:
     stream = data.events(count, FEATURES)
+    scaling = {} if scaled else {"scaling": "none"}
     forms: dict[str, dict[str, Any]] = {
-        "names": {"scaling": "none"},
-        "hash_bits=18": {"scaling": "none", "hash_bits": 18},
-        "names, standard+unit scaling (default)": {},
-        "hash_bits=18, standard+unit scaling (default)": {"hash_bits": 18},
+        "names": scaling,
+        "hash_bits=18": {"hash_bits": 18, **scaling},
     }
     ways = {"": _ours, ", step_one": _in_one_call, f", batches of {BATCH}": _in_batches}
     contenders = [
@@ -77,15 +77,13 @@ def _dicts(count: int) -> Group:
         for name, way in ways.items()
         for form, parameters in forms.items()
     ]
+    baseline = f"river {'StandardScaler | ' if scaled else ''}LogisticRegression"
     if peers.present("river"):
-        contenders.insert(1, Contender(RIVER, _river(stream), count, ours=False))
-        scaled = Contender("river StandardScaler | LogisticRegression", _river(stream, True), count)
-        scaled.ours = False
-        contenders.append(scaled)
-    if peers.present("vowpalwabbit"):
+        contenders.insert(1, Contender(baseline, _river(stream, scaled), count, ours=False))
+    if peers.present("vowpalwabbit") and not scaled:
         contenders.append(Contender("vowpalwabbit, text", _vowpal(stream), count, ours=False))
-    title = f"one event, dict of {FEATURES} names: score and learn"
-    return Group(title, "µs/event", contenders, RIVER)
+    title = f"one event, dict of {FEATURES} names: {'scale, ' if scaled else ''}score and learn"
+    return Group(title, "µs/event", contenders, baseline)
 
 
 def _arrays(count: int) -> Group:

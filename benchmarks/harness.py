@@ -89,8 +89,22 @@ class Result:
             return None
         if self.trusted(name):
             return self.best(base) / self.best(name)
-        pairs = zip(self.turns[base], self.turns[name], strict=True)
-        return statistics.median(theirs.value / own.value for theirs, own in pairs)
+        return statistics.median(self._rounds(name))
+
+    def verdict(self, name: str, goal: float) -> str:
+        """Say whether the ratio reaches a goal: undisturbed, or else the same in every round."""
+        ratio = self.ratio(name)
+        ratios = [ratio] if ratio is not None and self.trusted(name) else self._rounds(name)
+        reached = [one >= goal for one in ratios]
+        if all(reached) or not any(reached):
+            always = "" if self.trusted(name) else " in every round"
+            return f"{'reached' if reached[0] else 'MISSED'}{always}"
+        return f"undecided, reached in {sum(reached)} of {len(reached)} rounds, all disturbed"
+
+    def _rounds(self, name: str) -> list[float]:
+        base = self.turns[self.group.baseline or name]
+        pairs = zip(base, self.turns[name], strict=True)
+        return [theirs.value / own.value for theirs, own in pairs]
 
 
 class Sentinel:

@@ -33,10 +33,8 @@ def text(result: Result) -> str:
         ratio = result.ratio(c.name)
         if ratio is not None and c.name != group.baseline:
             line += f"   {_ratio(result, c.name)}"
-            if c.goal and not result.trusted(c.name):
-                line += f"   goal {c.goal:g}: undecided, too much disturbance"
-            elif c.goal:
-                line += f"   goal {c.goal:g}: {'reached' if ratio >= c.goal else 'MISSED'}"
+            if c.goal:
+                line += f"   goal {c.goal:g}: {result.verdict(c.name, c.goal)}"
         lines.append(line)
     lines.append(f"  {_disturbance(result)}{group.note and '; ' + group.note}")
     return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from benchmarks import instructions, plot
-from benchmarks.harness import Contender, Group, Result, Turn
+from benchmarks.harness import Contender, Group, Result, Turn, measure
 from benchmarks.instructions import Counts, compare
 
 MADE = {"compiler": "12.2", "instruction set": "AVX2"}
@@ -40,6 +40,32 @@ def test_the_counts_kept_can_be_read():
     kept = Counts(**json.loads(instructions.BASELINE.read_text()))
     assert all(count > 0 for count in kept.instructions.values())
     assert set(kept.made_by) == set(MADE)
+
+
+@pytest.mark.parametrize(
+    ("ours", "calm", "said"),
+    [
+        ([3.0, 3.2], True, "reached"),
+        ([5.0, 5.0], True, "MISSED"),
+        ([3.0, 3.2], False, "reached in every round"),
+        ([5.0, 5.5], False, "MISSED in every round"),
+        ([3.0, 5.0], False, "undecided, reached in 1 of 2 rounds, all disturbed"),
+    ],
+)
+def test_a_goal_is_judged_by_undisturbed_turns_or_by_all_rounds(ours, calm, said):
+    shaken = 0.0 if calm else 0.5
+    group = Group("work", "ms", [Contender("peer", print), Contender("ours", print)], "peer")
+    turns = {"peer": [Turn(9.0, shaken)] * 2, "ours": [Turn(v, shaken) for v in ours]}
+    assert Result(group, turns).verdict("ours", 2) == said
+
+
+def test_contenders_take_turns():
+    order = []
+    contenders = [Contender(name, lambda name=name: order.append(name)) for name in "ab"]
+    result = measure(Group("work", "ms", contenders, "a"), 2)
+    rounds = len(result.turns["a"])
+    assert order == ["a", "b"] * (rounds + 1)  # one to warm up
+    assert 2 <= rounds == len(result.turns["b"]) <= 6
 
 
 def test_ratios_are_drawn(tmp_path):
