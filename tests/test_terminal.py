@@ -180,7 +180,7 @@ def test_control_c_stops_reports_and_saves(rows):
 
 
 def test_a_comparison_shows_how_many_runs_are_left_and_stops_at_control_c(tmp_path):
-    (tmp_path / "rows.svm").write_text(ROWS * 40)
+    (tmp_path / "rows.svm").write_text(ROWS * 400)  # seconds of work on any machine
     shown, code, _ = on_terminal(
         "lopsided compare rows.svm --learners AROW --resume journal",
         tmp_path,
