@@ -129,6 +129,35 @@ def test_banks_of_any_size(name, size):
         check(lambda: bank(name, {}, "learning_rate", size), form(X), y)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["COG-II", "SSOL"])
+def test_banks_on_several_threads_have_the_same_bits(name, form, monkeypatch):
+    X, y = stream(7, 7000, 20, density=0.7)  # 1.1 MB: enough for threads
+    X, weights = FORMS[form](1e3 * X), np.tile([1.0, 0.0, 2.0, 0.5], 1750)
+    found = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("LOPSIDED_THREADS", threads)
+        models = bank(name, {"scaling": "none"}, "learning_rate", 40)
+        models[17].set_params(learning_rate=1e308)
+        results = together(models, X, y, sample_weight=weights)
+        fitted = [to_bytes(m) for m in models if m.__sklearn_is_fitted__()]
+        found.append(([facts(result) for result in results], fitted))
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][1]) == 39  # one has left the numbers
+    some = bank(name, {"scaling": "none"}, "learning_rate", 40)[25:27]
+    assert [facts(r) for r in alone(some, X, y, sample_weight=weights)] == found[0][0][25:27]
+
+
+def test_a_bad_row_on_several_threads_is_one_error(monkeypatch):
+    monkeypatch.setenv("LOPSIDED_THREADS", "3")
+    X, y = stream(7, 7000, 20)
+    X[6999, 2] = np.inf
+    models = bank("COG-II", {}, "learning_rate", 40)
+    with pytest.raises(ValueError, match="row 6999: Input X contains inf in column 2"):
+        progressive_bank(models, X, y)
+    assert not any(model.__sklearn_is_fitted__() for model in models)
+
+
 @settings(max_examples=60)
 @given(
     which=st.sampled_from(BANKS),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../bank.hpp"
+#include "../threads.hpp"
 #include "exchange.hpp"
 #include "steps.hpp"
 
@@ -129,7 +130,7 @@ class alignas(sizeof(Real)) Tile {
 };
 
 template <class Real, class Learner>
-class Bank final : public Learned {
+class Bank {
  public:
   explicit Bank(std::span<Banked> all) : all_(all) {
     while (!all.empty()) {
@@ -141,8 +142,10 @@ class Bank final : public Learned {
     }
   }
 
-  // False if the models cannot learn together.
-  bool load(const Rows& rows) {
+  static constexpr std::size_t tile = Tile<Real, 3, Learner>::places;
+
+  // False if the models cannot learn together. There are `all` models, here and in other banks.
+  bool load(const Rows& rows, std::size_t all) {
     OptionList first;
     all_[0].model->options(first);
     bool same = true;
@@ -164,7 +167,7 @@ class Bank final : public Learned {
     const std::size_t size = static_cast<std::size_t>(columns_) + prepare_.offset();
     numbered_ = sparse_ && rows.stored() < few * size;
     const std::size_t places = numbered_ ? std::min<std::size_t>(size, rows.stored() + prepare_.offset()) + 1 : size;
-    if (!same || places > most / (Learner::width * all_.size())) return false;
+    if (!same || places > most / (Learner::width * all)) return false;
     for_each_tile([&](auto& tile) { tile.reserve(places); });
     if (numbered_) places_.resize(size);
     else for (std::size_t j = 0; j < size; ++j) begin(j);
@@ -204,7 +207,7 @@ class Bank final : public Learned {
     places_ = {};
   }
 
-  void give(std::size_t place, Model& model) override {
+  void give(std::size_t place, Model& model) {
     for_each_tile([&](auto& tile) {
       if (place < tile.models().size()) give(tile, place, model);
       place -= tile.models().size();  // far beyond the others once it was here
@@ -317,6 +320,40 @@ class Bank final : public Learned {
   bool sparse_ = false, numbered_ = false;
   std::vector<Index> places_;       // of each feature, while it learns; 0: it has not come
   std::vector<Index> features_{0};  // of each place
+};
+
+// Many models are several banks, each on a thread of its own.
+template <class One>
+class Banks final : public Learned {
+ public:
+  // False if the models cannot learn together.
+  bool load(const Rows& rows, std::span<Banked> all) {
+    constexpr std::size_t little = std::size_t{1} << 20;  // bytes: not worth a thread
+    const std::size_t tiles = (all.size() + One::tile - 1) / One::tile;
+    const std::size_t threads = rows.bytes() < little ? 1 : std::min(threads_allowed(), tiles);
+    for (std::size_t t = 0, first = 0; t < threads; ++t) {
+      const std::size_t last = std::min(tiles * (t + 1) / threads * One::tile, all.size());
+      parts_.push_back({first, One(all.subspan(first, last - first))});
+      if (!parts_.back().bank.load(rows, all.size())) return false;
+      first = last;
+    }
+    return true;
+  }
+  void learn(auto one) {
+    in_parallel(parts_.size(), parts_.size(), [&](std::size_t t, Count, Count) { one(parts_[t].bank); });
+  }
+  void give(std::size_t place, Model& model) override {
+    const auto after = [](std::size_t at, const Part& part) { return at < part.first; };
+    Part& part = *std::prev(std::upper_bound(parts_.begin(), parts_.end(), place, after));
+    part.bank.give(place - part.first, model);
+  }
+
+ private:
+  struct Part {
+    std::size_t first;  // model
+    One bank;
+  };
+  std::vector<Part> parts_;
 };
 
 }  // namespace lopsided

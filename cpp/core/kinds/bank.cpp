@@ -29,11 +29,14 @@ LOPSIDED_AVX2 void learn(Bank<Four, Learner>& bank, const Rows& rows, const Pass
 
 template <class Real, class Learner>
 std::shared_ptr<Learned> run(const Rows& rows, std::span<Banked> all) {
-  auto bank = std::make_shared<Bank<Real, Learner>>(all);
-  if (!bank->load(rows)) return {};
-  if (bank->sparse()) learn<SparseRow>(*bank, rows, all[0].pass);
-  else learn<DenseRow>(*bank, rows, all[0].pass);
-  return bank;
+  using One = Bank<Real, Learner>;
+  auto banks = std::make_shared<Banks<One>>();
+  if (!banks->load(rows, all)) return {};
+  banks->learn([&](One& bank) {
+    if (bank.sparse()) learn<SparseRow>(bank, rows, all[0].pass);
+    else learn<DenseRow>(bank, rows, all[0].pass);
+  });
+  return banks;
 }
 
 template <template <class> class Learner>
