@@ -83,6 +83,7 @@ class Pending {
       make_room(size);
       append(id, kept, size);
     }
+    while (static_cast<double>(waiting_) > most_) forget_at(0);  // fewer may wait than before
   }
 
  private:

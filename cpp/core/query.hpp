@@ -76,35 +76,39 @@ struct Rule {
 // How many labels may be bought: in all, in each period, or as a share of the events so far. What is
 // not bought in a period is lost, or saved for later ones.
 struct Budget {
-  double labels = std::numeric_limits<double>::infinity();  // in all or in a period
-  double fraction = 0;  // of the events so far; 0: no such limit
+  static constexpr double unknown = -0x1p53;
+
+  double labels = std::numeric_limits<double>::infinity();  // divided by the price: in all, in a period or for an event
+  double price = 1;
+  bool share = false;   // of the events so far
   double per = 0;       // events in a period; 0: one period, or days
   bool daily = false, saving = false;
   Count events = 0, used = 0;
-  Count period = 0, spent = 0;  // the present period and the labels bought in it
-  double first = 0;             // day of the first event
+  Count period = 0, spent = 0;  // the present period and the labels bought in it, with saving those in all periods
+  double first = 0;             // day or event with which the first period began; unknown: the next one
 
   bool periodic() const { return daily || per > 0; }
   void meet(double day) {
-    if (events++ == 0) first = day;
+    const double now = daily ? day : static_cast<double>(events);
+    if (events++ == 0 || first == unknown) first = now;
     if (!periodic()) return;
-    const double now = daily ? day - first : std::floor(double(events - 1) / per);
-    if (now > double(period)) {  // an event of an earlier day counts for the present one
-      period = static_cast<Count>(now);
-      spent = 0;
+    const double at = daily ? now - first : std::floor((now - first) / per);
+    if (at > static_cast<double>(period)) {  // an event of an earlier day counts for the present one
+      period = static_cast<Count>(at);
+      if (!saving) spent = 0;
     }
   }
   double left() const {
-    const double allowed = fraction > 0 ? std::floor(fraction * double(events)) - double(used)
-                           : saving     ? labels * double(period + 1) - double(used)
-                                        : labels - double(spent);
-    return std::max(0.0, allowed);
+    const double bought = static_cast<double>(periodic() ? spent : used);
+    const double times = share ? static_cast<double>(events) : saving ? static_cast<double>(period + 1) : 1;
+    return std::max(0.0, std::floor(labels * times / price) - bought);
   }
   void spend(Count bought) { used += bought, spent += bought; }
 
   void options(auto&& visit) {
     visit("budget", labels);
-    visit("budget_fraction", fraction);
+    visit("budget_price", price);
+    visit("budget_share", share);
     visit("budget_per", per);
     visit("budget_daily", daily);
     visit("budget_saving", saving);

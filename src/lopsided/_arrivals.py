@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ._data import BadRowError
 from ._parameters import is_number
 
+FAR = 86400 * 366 * 250  # seconds from 1970; milliseconds of today are farther
 LEAP = 366  # days between times that follow each other; more is taken for a slip
 
 
@@ -23,7 +24,16 @@ def as_days(time: Any, rows: int) -> NDArray[np.float64]:
     if array.ndim != 1 or len(array) != rows:
         raise ValueError(f"there must be one time for each of the {rows} rows")
     if array.dtype.kind in "iuf":
-        days = np.floor(array.astype(np.float64) / 86400)
+        moments = array.astype(np.float64)
+        far = np.abs(moments) > FAR
+        if far.any():
+            row = int(np.argmax(far))
+            raise BadRowError(
+                f"the time {array[row]} is taken for seconds since 1970, and that is no day that an "
+                "event could have: give seconds, not milliseconds, or dates",
+                row,
+            )
+        days = np.floor(moments / 86400)
     else:
         if array.dtype.kind != "M":
             array = np.array([_moment(t) for t in array.tolist()], dtype="datetime64[s]")

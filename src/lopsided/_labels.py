@@ -232,6 +232,8 @@ class Labels:
     def decode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
         """Return labels for predictions; a label that is not known yet is never predicted."""
         pair = self.pair
+        if len(pair) == 0:
+            raise ValueError("no label is known yet: give positive=, or tell the first label")
         if len(pair) == 1:
             return np.repeat(pair, len(positive))
         decoded: NDArray[Any] = pair[positive.astype(np.intp)]

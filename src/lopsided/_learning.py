@@ -216,8 +216,15 @@ class Learning(Parameterised):
             raise ValueError(
                 f"{changed[0]} cannot change in a model that has learned: call fit to start anew"
             )
-        model.restore(old.features, old.state(), old.names)
+        state = self._carried_over(old.state(), before["options"], made_with["options"])
+        model.restore(old.features, state, old.names)
         self._keep(model, labels, made_with)
+
+    def _carried_over(
+        self, state: dict[str, Any], before: dict[str, Any], now: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the state of a model whose options change."""
+        return state
 
     # A batch --------------------------------------------------------------------------------------
 

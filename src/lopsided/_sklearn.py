@@ -15,12 +15,10 @@ def _exceptions() -> Any:
     return sys.modules.get("sklearn.exceptions")
 
 
-def not_fitted(name: str) -> Exception:
+def not_fitted(name: str, first: str = "fit or learn_one") -> Exception:
     """Return the error of a model that has not learned yet: scikit-learn's own if it is loaded."""
     kind = getattr(_exceptions(), "NotFittedError", NotFittedError)
-    error: Exception = kind(
-        f"this {name} has not learned anything yet: call fit or learn_one first"
-    )
+    error: Exception = kind(f"this {name} has not learned anything yet: call {first} first")
     return error
 
 

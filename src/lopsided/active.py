@@ -18,7 +18,8 @@ from ._estimate import Estimate, estimate_from
 from ._labels import as_labels
 from ._learning import Ready, one_thread_at_a_time
 from ._parameters import is_number
-from .budget import Budget, as_budget
+from ._sklearn import not_fitted
+from .budget import UNKNOWN, Budget, as_budget, carried_over
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -37,10 +38,15 @@ _NEEDS = {
 class Active(Around):
     """A learner that asks for the labels it learns from, and keeps within a budget.
 
-    In `fit`, `partial_fit`, `learn_one` and `progressive` a label is looked at only when it is
+    In `fit`, `partial_fit`, `learn_one` and `progressive` a label is learned from only when it is
     asked for. In a real stream `ask` says for each event whether its label is wanted, and `tell`
     brings it, later or never. A label is paid for when it is asked for, told or not: the budget can
     never be overspent.
+
+    With `class_weight="balanced"`, which CSOAL, SOAL-CS and the OA3 family have, `fit` and
+    `progressive` know how many labels of each class there are, bought or not, as the papers do. A
+    real stream does not: `partial_fit`, `progressive(..., resume=True)`, `ask` and `lopsided run`
+    count the labels that were bought.
 
     The parameters of the learner can be read and set as `learner__name` or, where the name is not
     one of the following, as `name`.
@@ -255,7 +261,9 @@ class Active(Around):
         weight = self._one_weight(weight)
         self._check()
         self._refresh()
-        model = self._fitted()
+        model = self._model
+        if model is None:
+            raise self._has_not_asked()
         self._check_waits(model, event)
         labels, codes = self._labels.read(as_labels([y], 1))
         with explained():
@@ -267,7 +275,10 @@ class Active(Around):
     @one_thread_at_a_time
     def forget(self, event: int) -> Self:
         """Stop waiting for the label of an event. It stays paid for."""
-        model = self._fitted()
+        self._refresh()
+        model = self._model
+        if model is None:
+            raise self._has_not_asked()
         self._check_waits(model, event)
         model.forget(int(event))
         return self
@@ -277,22 +288,26 @@ class Active(Around):
     @property
     def queries_(self) -> int:
         """How many labels were bought."""
-        return int(self._attribute("queries_").asking()["queries"])
+        return int(self._asking().get("queries", 0))
 
     @property
     def events_(self) -> int:
         """How many events were met."""
-        return int(self._attribute("events_").asking()["events"])
+        return int(self._asking().get("events", 0))
 
     @property
     def budget_left_(self) -> float:
         """How many labels may be bought now; inf without a budget."""
-        return float(self._attribute("budget_left_").asking()["left"])
+        found = self._asking()
+        if found:
+            return float(found["left"])
+        budget = as_budget(self.budget)
+        return np.inf if budget is None else budget.at_first
 
     @property
     def pending_(self) -> list[int]:
         """The events that wait for their labels."""
-        return list(self._attribute("pending_").pending)
+        return list(self._model.pending) if self._asking() and self._model is not None else []
 
     def estimate(self, fn: float = 0.9, fp: float = 0.1) -> Estimate:
         """Return how good the predictions were, from the labels bought so far.
@@ -302,7 +317,12 @@ class Active(Around):
         fn, fp : float
             The price of a missed positive and of a false alarm.
         """
-        sums = self._fitted().asking()
+        for name, price in (("fn", fn), ("fp", fp)):
+            if not (is_number(price) and price >= 0):
+                raise ValueError(f"{name}={price!r} is not possible; a price is a number from 0 on")
+        sums = self._asking()
+        if not sums:
+            raise self._has_not_asked()
         return estimate_from({k.removeprefix("estimate."): v for k, v in sums.items()}, fn, fp)
 
     # Inside --------------------------------------------------------------------------------------
@@ -361,6 +381,22 @@ class Active(Around):
         }
 
     @one_thread_at_a_time
+    def _asking(self) -> dict[str, Any]:
+        """Return what was asked so far, by the parameters as they are now; nothing before that."""
+        if self._parked is not None:
+            self._check()
+            self._refresh()
+        return {} if self._model is None else self._model.asking()
+
+    def _has_not_asked(self) -> Exception:
+        return not_fitted(type(self).__name__, "ask")
+
+    def _carried_over(
+        self, state: dict[str, Any], before: dict[str, Any], now: dict[str, Any]
+    ) -> dict[str, Any]:
+        return carried_over(state, before, now)
+
+    @one_thread_at_a_time
     def _begin(self, form: str) -> _core.Model:
         """Return the model, a new one if there is none."""
         if self._model is None:
@@ -375,7 +411,10 @@ class Active(Around):
 
     def _ask_carefully(self, x: Any, time: Any) -> Decision:
         """Answer about an event that is the first, or has a time, or is a row to be looked at."""
-        day = float(self._days(None if time is None else [time], 1)[0])
+        try:
+            day = float(self._days(None if time is None else [time], 1)[0])
+        except BadRowError as error:
+            raise ValueError(error.what) from None
         model = self._begin("event" if isinstance(x, dict) else "dense")
         labels, daily = self._labels, self._daily()
         latest = self._latest_one(model, day) if daily else 0.0
@@ -423,8 +462,8 @@ class Active(Around):
         if self._met is None or self._met[0] is not model:
             state = model.state()
             first, period = float(state["budget.first"]), float(state["budget.period"])
-            # A budget that was not daily until now has met no day but 0.
-            self._met = model, first + period if first else np.nan
+            none = not state["budget.events"] or first == UNKNOWN
+            self._met = model, np.nan if none else first + period
         return latest_day(days, self._met[1], rows)
 
     def _latest_one(self, model: _core.Model, day: float) -> float:

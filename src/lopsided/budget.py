@@ -17,6 +17,7 @@ _TEXT = re.compile(
     r"(?:(?P<percent>%)|[^\d@/%.]*@\s*(?P<price>\d+(?:\.\d+)?))?"
     r"(?:\s*/\s*(?P<per>\d+|day))?"
 )
+UNKNOWN = -(2.0**53)  # the core's: a day that has not come
 _EXAMPLES = "'1000', '5%', '20/1000', '50/day' or '300EUR@1.5'"
 
 
@@ -41,7 +42,11 @@ class Budget:
         An event that comes after one of a later day counts for the later day; one that is more
         than 366 days from the latest day so far is an error, for it is likely a slip.
     saving : bool
-        With per: what is not spent in one period can be spent in later ones.
+        With per: what is not spent in one period can be spent in later ones, and so can what is left of
+        money that does not pay for a whole label.
+
+    A model whose budget is changed on the way counts the labels it has bought; where the kind of
+    period changes, the first one begins with the next event.
 
     Examples
     --------
@@ -64,7 +69,7 @@ class Budget:
         if len(given) != 1:
             raise ValueError("a budget has one of labels, fraction and money")
         kind = given[0]
-        _check("labels", self.labels, lambda v: _is_whole(v, 0), "a whole number")
+        _check("labels", self.labels, lambda v: _is_whole(v, 0), "a whole number from 0 to 2**53")
         _check("fraction", self.fraction, lambda v: 0 < v <= 1, "a number above 0 and up to 1")
         _check("length", self.length, lambda v: _is_whole(v, 1), "a whole number of at least 1")
         _check("money", self.money, lambda v: v >= 0, "a number that is not negative")
@@ -78,7 +83,9 @@ class Budget:
             ("saving", self.per is not None),
         ):
             if not used and getattr(self, name) not in (None, False):
-                raise ValueError(f"budget: {name} has no effect here")
+                raise ValueError(f"{name} has no effect on a budget of this kind, {self!r}")
+        if not isinstance(self.saving, (bool, np.bool_)):
+            raise ValueError(f"budget: saving={self.saving!r} is not possible; it is True or False")
         if kind == "money" and self.price is None:
             raise ValueError("budget: money needs price, what a label costs")
 
@@ -118,20 +125,47 @@ class Budget:
 
     def options(self) -> dict[str, Any]:
         """Return the numbers that the core knows a budget by."""
-        if self.fraction is not None and self.length is None:
-            return {"budget_fraction": float(self.fraction)}
-        labels = self.labels
         if self.fraction is not None and self.length is not None:
-            labels = math.floor(_exact(self.fraction) * self.length)
-        elif self.money is not None and self.price is not None:
-            labels = math.floor(_exact(self.money) / _exact(self.price))
-        assert labels is not None
-        per = {} if self.per is None else {"budget_saving": bool(self.saving)}
-        if self.per == "day":
-            per["budget_daily"] = True
-        elif self.per is not None:
-            return {"budget": float(labels), "budget_per": float(self.per), **per}
-        return {"budget": float(labels), **per}
+            return {"budget": float(math.floor(_exact(self.fraction) * self.length))}
+        if self.fraction is not None:
+            return {**_ratio(_exact(self.fraction)), "budget_share": True}
+        if self.money is not None and self.price is not None:
+            options = _ratio(_exact(self.money) / _exact(self.price))
+        else:
+            options = {"budget": float(self.labels or 0)}
+        if self.per is None:
+            return options
+        period = {"budget_daily": True} if self.per == "day" else {"budget_per": float(self.per)}
+        return {**options, **period, "budget_saving": bool(self.saving)}
+
+    @property
+    def at_first(self) -> float:
+        """How many labels may be bought before the first event."""
+        options = self.options()
+        if "budget_share" in options:
+            return 0.0
+        return float(options["budget"] // options.get("budget_price", 1.0))
+
+
+def carried_over(
+    state: dict[str, Any], before: dict[str, Any], now: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the state of a model whose budget changes, from its options before and now.
+
+    Labels bought so far count, but periods of another kind begin with the next event.
+    """
+    kinds = [
+        (options.get("budget_daily", False), options.get("budget_per", 0.0))
+        for options in (before, now)
+    ]
+    daily, per = kinds[1]
+    if kinds[0] != kinds[1]:
+        first = UNKNOWN if daily else float(state["budget.events"])
+        return {**state, "budget.first": first, "budget.period": 0, "budget.spent": 0}
+    if (daily or per) and now.get("budget_saving") and not before.get("budget_saving"):
+        first = state["budget.first"] + state["budget.period"] * (per or 1)  # nothing was saved
+        return {**state, "budget.first": first, "budget.period": 0}
+    return state
 
 
 def as_budget(value: Any) -> Budget | None:
@@ -151,6 +185,13 @@ def as_budget(value: Any) -> Budget | None:
         f"budget={value!r} is not possible; it must be a number of labels, a share below 1, a text "
         f"like {_EXAMPLES}, a Budget or None"
     )
+
+
+def _ratio(labels: Fraction) -> dict[str, Any]:
+    """Return two whole numbers, so that a share or a price is not rounded."""
+    if labels.denominator == 1 or max(labels.numerator, labels.denominator) >= 2**40:
+        return {"budget": float(labels)}
+    return {"budget": float(labels.numerator), "budget_price": float(labels.denominator)}
 
 
 def _exact(value: float) -> Fraction:
