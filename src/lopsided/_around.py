@@ -94,7 +94,10 @@ class Around(OnlineClassifier):
     def described(self) -> list[tuple[str, Any, str]]:
         """Return the name, value and range of each parameter, those of the learner too."""
         own = [(name, getattr(self, name), wanted) for name, wanted in self._own.items()]
-        return own + self._inner().described()
+        return own + [
+            (f"learner__{name}" if name in self._own else name, *rest)
+            for name, *rest in self._inner().described()
+        ]
 
     def __repr__(self) -> str:
         usual: Mapping[str, Any] = type(self).__init__.__kwdefaults__ or {}

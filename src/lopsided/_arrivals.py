@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ._data import BadRowError
 from ._parameters import is_number
 
-FAR = 86400 * 366 * 250  # seconds from 1970; milliseconds of today are farther
+FAR = 1e11  # seconds from 1970, the year 5138; in milliseconds it is 1973
 LEAP = 366  # days between times that follow each other; more is taken for a slip
 
 
@@ -29,8 +29,8 @@ def as_days(time: Any, rows: int) -> NDArray[np.float64]:
         if far.any():
             row = int(np.argmax(far))
             raise BadRowError(
-                f"the time {array[row]} is taken for seconds since 1970, and that is no day that an "
-                "event could have: give seconds, not milliseconds, or dates",
+                f"the time {array[row]} is taken for seconds since 1970, and is far off: give "
+                "seconds, not milliseconds, or dates",
                 row,
             )
         days = np.floor(moments / 86400)

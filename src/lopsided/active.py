@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 _QUERIES = ("always", "random", "margin", "asymmetric", "confidence")
 # Which of the parameters of a question have an effect on which rule.
-_NEEDS = {
+NEEDS: dict[str, tuple[str, ...]] = {
     "always": (),
     "random": ("probability",),
     "margin": ("delta",),
     "asymmetric": ("delta_pos", "delta_neg"),
     "confidence": ("delta", "delta_pos", "delta_neg"),
 }
+RULE_PARAMETERS = ("delta", "delta_pos", "delta_neg", "probability")
 
 
 class Active(Around):
@@ -332,11 +333,11 @@ class Active(Around):
         inner._check()
         if self.query not in _QUERIES:
             raise self._impossible("query")
-        for name in ("delta", "delta_pos", "delta_neg", "probability"):
+        for name in RULE_PARAMETERS:
             value = getattr(self, name)
             if value is None:
                 continue
-            if name not in _NEEDS[self.query]:
+            if name not in NEEDS[self.query]:
                 raise ValueError(f"{name} has no effect on query={self.query!r}")
             if not (is_number(value) and value > 0 and (name != "probability" or value <= 1)):
                 raise self._impossible(name)

@@ -42,8 +42,8 @@ class Budget:
         An event that comes after one of a later day counts for the later day; one that is more
         than 366 days from the latest day so far is an error, for it is likely a slip.
     saving : bool
-        With per: what is not spent in one period can be spent in later ones, and so can what is left of
-        money that does not pay for a whole label.
+        With per: what is not spent in one period can be spent in later ones, and so can money that
+        did not pay for a whole label.
 
     A model whose budget is changed on the way counts the labels it has bought; where the kind of
     period changes, the first one begins with the next event.

@@ -11,14 +11,26 @@ from typing import Any
 import click
 import numpy as np
 
+from .._around import resolved
 from .._data import BadRowError
 from .._decision import Decision
 from .._plain import plain
 from ..active import Active
+from ..budget import as_budget
 from ..data.block import BadLines, Block, DataError
 from ..data.whole import taken
 from ..persist import load_run, save
-from .asking import asking, asking_options, check_time, made, only_one, time_option
+from .asking import (
+    asking,
+    asking_options,
+    check_time,
+    is_asking,
+    made,
+    not_stopped,
+    only_one,
+    stop_by_exception,
+    time_option,
+)
 from .options import (
     check_apart,
     check_writable,
@@ -63,50 +75,67 @@ def command(
     resume: bool,
     anew: bool,
     **options: Any,
-) -> None:
+) -> int:
     """Judge EVENTS, which have no labels, and write those whose labels MODEL wants to buy.
 
-    MODEL is made if there is none and --budget or --query says what it may ask. After each block
-    of events it is saved, then the questions are written: labels are never paid for twice.
-    `lopsided tell` takes the answers. A label that stands in EVENTS is not looked at.
+    MODEL is made if there is none and --budget or --query says what it may ask; --budget gives one
+    that is there another budget. After each block of events it is saved, then the questions are
+    written: labels are never paid for twice. `lopsided tell` takes the answers. A label that stands
+    in EVENTS is not looked at.
     """
     check_apart((events,), (model,))
     check_writable(model)
     with only_one(model):
         found, state = _model(model, options)
     check_time(found, options["time"])
-    broken = _broken(model, state, events, resume=resume, anew=anew)
+    line, last = _broken(model, state, events, resume=resume, anew=anew)
+    if line and events == "-":
+        click.echo(f"lines 1 to {line}: judged before, left out; --anew would take them", err=True)
     reader = reader_from(events, options, found, labelled=False)
     writer = Writer(everything, as_json)
-    line = 0
-    if broken is not None:
-        line = broken["line"]
-        writer.write(broken["last"])
-    for block in _after(reader, line):
-        with only_one(model):
-            if os.path.exists(model):  # answers may have come in meanwhile
-                found, _ = _load(model)
-            rows = _ask(found, block, reader.bad)
-            line = int(block.lines[-1])
-            last = rows if everything else [row for row in rows if row[4]]
-            save(found, model, {"events": events, "line": line, "whole": False, "last": last})
-        writer.write(last)
-    with only_one(model):
+    where: dict[str, Any] = {"events": events, "line": line}
+    stop_by_exception()
+    code = 0
+    try:
+        if last:
+            writer.write(last)
+        for block in _after(reader, line):
+            with not_stopped():
+                with only_one(model):
+                    if os.path.exists(model):  # answers may have come in meanwhile
+                        found, _ = _load(model)
+                    rows = _ask(found, block, reader.bad)
+                    where["line"] = int(block.lines[-1])
+                    last = rows if everything else [row for row in rows if row[4]]
+                    save(found, model, {**where, "whole": False, "last": last, "by": os.getpid()})
+                writer.write(last)
+    except KeyboardInterrupt as stop:
+        code = int(stop.args[0])
+        if events != "-" or not os.path.exists(model):
+            return code
+    with only_one(model):  # a pipe that was left has no rest to go on with
         found, _ = _load(model)
-        save(found, model, {"events": events, "line": line, "whole": True, "last": []})
+        save(found, model, {**where, "whole": True, "last": []})
     for text in left_out(reader):
         click.echo(f"left out: {text}", err=True)
+    return code
 
 
-def _broken(path: str, state: Any, events: str, *, resume: bool, anew: bool) -> Any:
-    """Return where to go on; None to begin."""
+def _broken(
+    path: str, state: Any, events: str, *, resume: bool, anew: bool
+) -> tuple[int, list[Any]]:
+    """Return the line to go on behind, and questions that perhaps nobody has seen."""
     if resume and anew:
         raise click.UsageError("--resume and --anew: one of them")
     if state is None or state["whole"]:
         if resume or anew:
             word = "--resume" if resume else "--anew"
             raise click.UsageError(f"{path}: no ask was broken off: leave out {word}")
-        return None
+        return 0, []
+    if is_asking(state.get("by")):
+        raise click.UsageError(
+            f"{path}: process {state['by']} is asking about {state['events']} with it"
+        )
     if not (resume or anew):
         raise click.UsageError(
             f"{path}: the last ask, of {state['events']}, was broken off after line "
@@ -114,7 +143,7 @@ def _broken(path: str, state: Any, events: str, *, resume: bool, anew: bool) -> 
         )
     if resume and state["events"] != events:
         raise click.UsageError(f"--resume: it was {state['events']} that was being asked about")
-    return state if resume else None
+    return state["line"] if resume else 0, state["last"]
 
 
 def _load(path: str) -> tuple[Active, Any]:
@@ -130,10 +159,18 @@ def _model(path: str, options: dict[str, Any]) -> tuple[Active, Any]:
     learner, positive = options.pop("learner"), parse_label(options.pop("positive"))
     settings, wanted = parse_settings(options.pop("settings")), asking(options)
     if os.path.exists(path):
-        if given:
-            name = "set" if given[0] == "settings" else given[0]
-            raise click.UsageError(f"--{name} is for a new model, but there is {path}")
-        return _load(path)
+        found, state = _load(path)
+        if "budget" in wanted and wanted["budget"] != as_budget(found.budget):
+            found.set_params(budget=wanted["budget"])._asking()
+            save(found, path, load_run(path)[1])
+        other = [name for name in given if name not in ("budget", "saving")]
+        if other:
+            name = "set" if other[0] == "settings" else other[0]
+            if positive is not None:
+                settings["positive"] = positive
+            if _described(made(learner or "Recommended", wanted, settings)) != _described(found):
+                raise click.UsageError(f"--{name} is for a new model, but there is {path}")
+        return found, state
     if not wanted:
         raise click.UsageError(f"there is no model {path}: --budget or --query starts one")
     if positive is not None:
@@ -142,6 +179,12 @@ def _model(path: str, options: dict[str, Any]) -> tuple[Active, Any]:
     model._check()
     assert isinstance(model, Active)
     return model, None
+
+
+def _described(model: Any) -> Any:
+    """Return a model's parameters, to compare them."""
+    parameters = {k: repr(v) for k, v in model.get_params().items() if k != "learner"}
+    return type(model), type(resolved(getattr(model, "learner", model))), parameters
 
 
 def _after(reader: Any, line: int) -> Iterator[Block]:

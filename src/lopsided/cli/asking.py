@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
 
-from ..active import Active
+from ..active import NEEDS, RULE_PARAMETERS, Active
 from ..base import OnlineClassifier
 from ..budget import Budget
 from ..catalog import make
@@ -36,6 +38,8 @@ def asking(options: dict[str, Any]) -> dict[str, Any]:
     budget, saving, query = (options.pop(name) for name in ("budget", "saving", "query"))
     if saving and budget is None:
         raise click.UsageError("--saving needs --budget")
+    if saving and "/" not in budget:
+        raise click.UsageError("--saving needs a budget with a period, like 20/1000 or 50/day")
     found = {} if query is None else {"query": query}
     if budget is not None:
         try:
@@ -51,7 +55,9 @@ def made(name: str, wanted: dict[str, Any], settings: dict[str, Any]) -> OnlineC
     if not wanted:
         return make(name, **settings)
     if isinstance(model, Active):
-        return make(name, **wanted, **settings)
+        query = wanted.get("query", model.query)
+        others = [n for n in RULE_PARAMETERS if n not in NEEDS.get(query, RULE_PARAMETERS)]
+        return make(name, **{**dict.fromkeys(others), **wanted, **settings})  # no more its own rule
     return Active.made(learner=name, **wanted, **settings)
 
 
@@ -75,3 +81,37 @@ def only_one(path: str) -> Iterator[None]:
         yield
     finally:
         os.close(folder)
+
+
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+def stop_by_exception() -> None:
+    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt, with the exit code."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt(128 + number)
+
+    for number in _STOPS:
+        signal.signal(number, stop)
+
+
+@contextlib.contextmanager
+def not_stopped() -> Iterator[None]:
+    """Put off Ctrl-C and SIGTERM until the end of the block."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+
+
+def is_asking(process: int | None) -> bool:
+    """Say whether a process is an ask that runs."""
+    if process in (None, os.getpid()):
+        return False
+    try:
+        words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return b"ask" in words

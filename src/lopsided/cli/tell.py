@@ -101,8 +101,16 @@ def command(
 
 def _label(value: Any, model: Active) -> Any:
     """Return a label as the model has them: true and 1 may be written as texts."""
-    known = next(iter(model._labels.codes), None)
-    return parse_label(value, known) if isinstance(value, str) else value
+    known = model._labels.codes
+    if not isinstance(value, str) or value in known:
+        return value
+    word = value.strip()
+    if word.casefold() in ("", "nan", "none", "null", "na", "n/a"):
+        raise ValueError(f"{value!r} is not a label; leave it empty where it is not known")
+    for label in known:
+        if isinstance(label, str) and label.strip().casefold() == word.casefold():
+            raise ValueError(f"{value!r} is not a label; did you mean {label!r}?")
+    return parse_label(word, next(iter(known), None))
 
 
 def _answers(
@@ -111,7 +119,10 @@ def _answers(
     """Yield file, line, id, label (None if it is not known) and weight."""
     name = "standard input" if path == "-" else path
     with click.open_file(path, encoding="utf-8-sig") as file:
-        lines = list(file)
+        try:
+            lines = list(file)
+        except UnicodeDecodeError as error:
+            raise DataError(name, expected=f"not text, from byte {error.start} on") from None
     if form is None:
         start = next((text.lstrip() for text in lines if not text.isspace()), "")
         objects = start.startswith("{") or path.endswith(("jsonl", "ndjson", "json"))
