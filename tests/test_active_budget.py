@@ -60,6 +60,105 @@ def test_saved_labels_are_spent_later():
     assert (saving.queries_, strict.queries_) == (4, 1)
 
 
+EVENTS = np.ones((1000, 2))
+TEN_DAYS = np.arange(1000) * 864.0
+
+
+def bought(model, time=None):
+    """Ask about a thousand events; return how many labels that takes."""
+    before = model.queries_
+    model.ask_many(EVENTS, time=time)
+    return model.queries_ - before
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "now", "later", "wanted"),
+    [
+        ("3/10", None, "3/100", None, 30),
+        ("5/day", TEN_DAYS, "3/10", None, 300),
+        ("3/10", None, "5/day", TEN_DAYS, 50),
+        (10, None, Budget(labels=5, per="day", saving=True), TEN_DAYS + 86400 * 20000, 50),
+        ("5%", None, "3/100", None, 30),
+        ("3/10", None, Budget(labels=3, per=10, saving=True), None, 300),
+        ("3/100", None, 100, None, 70),
+        (100, None, 150, None, 50),
+        (100, None, "50%", None, 900),
+    ],
+)
+def test_another_budget_counts_labels_and_begins_with_periods_of_its_own(
+    before, then, now, later, wanted
+):
+    model = Active(COG(), query="always", budget=before)
+    bought(model, then)
+    model.set_params(budget=now)
+    model = from_bytes(to_bytes(model))
+    left = model.budget_left_
+    assert bought(model, later) == wanted
+    assert left <= wanted
+
+
+def test_nothing_is_saved_of_periods_before_there_was_saving():
+    model = Active(COG(), query="random", probability=1e-300, budget="3/10")
+    bought(model)
+    model.set_params(budget=Budget(labels=3, per=10, saving=True))
+    assert model.budget_left_ == 3
+    model.set_params(query="always", probability=None)
+    assert model.ask_many(EVENTS[:10]).asked.sum() == 6  # of the last period and of the present one
+
+
+@pytest.mark.parametrize(
+    ("budget", "wanted"),
+    [
+        (Budget(money=1, price=1.5, per="day", saving=True), 6),
+        (Budget(money=100, price=30, per="day", saving=True), 33),
+        (Budget(money=100, price=30, per="day"), 30),
+        (Budget(money=0.1, price=0.3, per=10, saving=True), 33),
+    ],
+)
+def test_money_that_pays_for_no_whole_label_is_saved(budget, wanted):
+    time = TEN_DAYS if budget.per == "day" else None
+    assert bought(Active(COG(), query="always", budget=budget), time) == wanted
+
+
+@pytest.mark.parametrize("share", [0.29, 0.57, 0.58, 1e-3, 0.999])
+def test_a_share_is_what_it_says(share):
+    model = Active(COG(), query="always", budget=share)
+    assert bought(model) == round(1000 * share)
+
+
+@pytest.mark.parametrize(
+    ("budget", "left"),
+    [(None, np.inf), (7, 7), ("5%", 0), ("20/100", 20), (Budget(money=10, price=3), 3)],
+)
+def test_what_is_left_is_known_before_the_first_event(budget, left):
+    model = Active(COG(), budget=budget)
+    assert (model.budget_left_, model.queries_, model.events_, model.pending_) == (left, 0, 0, [])
+
+
+def test_fewer_may_wait_than_do():
+    model = Active(COG(), query="always")
+    model.ask_many(EVENTS[:80])
+    model.set_params(max_pending=10)
+    assert model.pending_ == list(range(70, 80))
+    assert from_bytes(to_bytes(model)).ask(EVENTS[0]).forgotten == 70
+
+
+def test_labels_that_are_forgotten_before_they_come_are_told_of():
+    model = Active(COG(), query="always", max_pending=5)
+    with pytest.warns(UserWarning, match=f"{ROWS - 5:,} labels were bought and forgotten"):
+        assert progressive(model, X, Y, delay=10).updates == 0
+
+
+def test_milliseconds_are_not_taken_for_seconds():
+    model = Active(COG(), budget="5/day")
+    for time in (1.7e12, 1e30):
+        with pytest.raises(ValueError, match=r"^the time .* give seconds, not milliseconds"):
+            model.ask(EVENTS[0], time=time)
+    with pytest.raises(ValueError, match=r"^row 3: the time .* nothing was learned"):
+        model.ask_many(EVENTS[:5], time=[0, 0, 0, 1.7e12, 0])
+    assert model.events_ == 0
+
+
 def test_money_buys_as_many_labels_as_it_pays_for():
     assert Budget(money=0.3, price=0.1).options() == {"budget": 3.0}
     model = Active("COG-II", query="always", budget=Budget(money=100, price=1.5))

@@ -390,6 +390,7 @@ class PyModel {
     out["events"] = pass.tally.events;
     out["queries"] = pass.tally.queries;
     out["updates"] = pass.tally.updates;
+    out["forgotten"] = pass.forgotten;
     out["seconds"] = seconds;
     out["curve"] = to_numpy<double>(std::move(curve), {pass.curve.size(), 7});
     return out;

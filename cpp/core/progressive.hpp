@@ -40,6 +40,7 @@ struct Pass {
   double* scores = nullptr;               // progressive scores, in visiting order
   double* probabilities = nullptr;        // of a question, the same way
   std::int8_t* asked = nullptr;           // 1 where the label was bought
+  Count forgotten = 0;                    // labels that were bought and would have come too late
   Tally tally;
   std::vector<Tally> curve;
 
@@ -175,7 +176,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
         if (pass.asked) pass.asked[i] = asked;
         late = asked && pass.delays;
         if (late) {
-          asker->pending.add(id, kept(learner, x, score, probability));
+          pass.forgotten += asker->pending.add(id, kept(learner, x, score, probability)) >= 0;
           if (const double delay = pass.delays[at]; std::isfinite(delay))
             coming.add(id + static_cast<Count>(delay), id, at);
         } else if (asked) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -484,6 +485,12 @@ class Active(Around):
     def _learned(self, ready: Ready, result: dict[str, Any]) -> dict[str, Any]:
         if self._daily() and result["events"]:
             self._met = ready.model, self._latest(ready.model, *_met(ready))
+        if result["forgotten"]:
+            warnings.warn(
+                f"{result['forgotten']:,} labels were bought and forgotten before they came: "
+                f"no more than max_pending={self.max_pending} events wait for theirs",
+                stacklevel=5,
+            )
         return super()._learned(ready, result)
 
     def _delays(self, delay: Any, rows: int) -> NDArray[np.float64] | None:
