@@ -49,6 +49,12 @@ struct Pass {
     if (!(e >= 0 && e < std::numeric_limits<double>::infinity())) refuse_weight(row);
     return e;
   }
+  // An event of weight 0 has no score.
+  void leave_out(Count i) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    if (scores) scores[i] = nan;
+    if (probabilities) probabilities[i] = nan;
+  }
   // Nothing to learn: not even the number of features may change.
   bool weightless() const {
     for (Count i = 0; i < size; ++i)
@@ -154,9 +160,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
     const double weight = pass.weight(at);
     const Row raw = rows.row<Row>(at, read);
     if (weight == 0) {
-      constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-      if (pass.scores) pass.scores[i] = nan;
-      if (pass.probabilities) pass.probabilities[i] = nan;
+      pass.leave_out(i);
     } else {
       const double y = pass.labels[at];
       const Row x = prepare.row(raw, rows.columns(), true, prepared);
