@@ -179,9 +179,10 @@ class Bank {
   void learn(const Rows& rows, const Pass& pass) {
     Event<Row> events[2];  // this one and the next
     Tally tally;
+    const Count fetched = pass.fetched(rows);
     if (pass.size > 0) read(rows, pass, 0, events[0]);
     for (Count i = 0; i < pass.size; ++i) {
-      if (i + 3 < pass.size) rows.fetch(pass.at(i + 3));
+      if (i + 3 < fetched) rows.fetch(pass.at(i + 3));
       if (i + 1 < pass.size) read(rows, pass, i + 1, events[(i + 1) % 2]);
       const Event<Row>& now = events[i % 2];
       const Count at = pass.at(i);
