@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,12 +122,22 @@ def test_bits_of_a_bank_are_those_of_runs_alone(name, params, number, form):
         check(lambda more=more: bank(name, params, number, **more), FORMS[form](X), y, **how)
 
 
-@pytest.mark.parametrize("size", [2, 3, 4, 5, 11, 12, 13, 30])
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 30])
 @pytest.mark.parametrize("name", ["COG-II", "ACOG-II-diag", "SSOL"])
 def test_banks_of_any_size(name, size):
     X, y = stream(7, 60, 19)
     for form in FORMS.values():
         check(lambda: bank(name, {}, "learning_rate", size), form(X), y)
+
+
+def test_a_bank_takes_no_more_than_a_gigabyte_with_the_places_that_stay_empty():
+    d, y = 12_000_000, np.array([-1, 1, 1])
+    stored = np.ones(d, np.float32), np.arange(d, dtype=np.int32), np.array([0, 1, 2, d])
+    X = sp.csr_matrix(stored, (3, d))
+    how = {"fresh": True, "order": [0, 1], "every": 0}
+    for size, shared in ((4, True), (5, False)):  # of two numbers a feature; 5 take the room of 8
+        found = _bank.learn_together(bank("SSOL", {}, "l1", size), X, y, None, **how)
+        assert (found is not None) == shared
 
 
 @pytest.mark.parametrize("form", FORMS)
