@@ -326,6 +326,25 @@ def test_a_comparison_has_the_same_bits_with_banks_and_without(runs, monkeypatch
         assert a.curve == b.curve
 
 
+def test_a_comparison_has_banks_of_millions_of_columns(monkeypatch):
+    X, y = stream(17, 60)
+    X = csr(X)
+    X.resize(60, 3_000_000)
+    found = []
+
+    def seen(*args, **kwargs):
+        found.append(_bank.learn_together(*args, **kwargs))
+        return found[-1]
+
+    def run(learn):
+        monkeypatch.setattr(evaluation, "learn_together", learn)
+        result = lopsided.compare(["COG-II"], X, y, permutations=2, jobs=1)
+        return [repr(dataclasses.replace(run, seconds=0)) for run in result.sweep]
+
+    assert run(seen) == run(lambda *args, **kwargs: None)
+    assert [len(results) for results in found] == [11, 11]
+
+
 def test_the_same_model_twice_is_run_twice():
     X, y = stream(14, 40)
     once, again = lopsided.COG(), lopsided.COG()
