@@ -256,6 +256,19 @@ def test_a_bad_row_is_an_error_and_models_stay_as_they_were():
     assert not any(model.__sklearn_is_fitted__() for model in models)
 
 
+@pytest.mark.parametrize("order", [None, np.arange(30)[::-1]])
+def test_what_the_results_of_a_bank_share_cannot_be_written(order):
+    X, y = stream(10, 30)
+    weights = np.ones(30)
+    models = bank("COG-II", {}, "learning_rate", 3)
+    for result in together(models, X, y, order=order, sample_weight=weights):
+        for shared in (result.labels, result.weights):
+            with pytest.raises(ValueError, match="read-only"):
+                shared[0] = 0
+        result.scores[0] = 0  # its own
+    weights[0] = 2  # as is the caller's
+
+
 def test_names_of_columns_reach_every_model():
     import pandas as pd
 
