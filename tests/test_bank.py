@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,12 +122,22 @@ def test_bits_of_a_bank_are_those_of_runs_alone(name, params, number, form):
         check(lambda more=more: bank(name, params, number, **more), FORMS[form](X), y, **how)
 
 
-@pytest.mark.parametrize("size", [2, 3, 4, 5, 11, 12, 13, 30])
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 30])
 @pytest.mark.parametrize("name", ["COG-II", "ACOG-II-diag", "SSOL"])
 def test_banks_of_any_size(name, size):
     X, y = stream(7, 60, 19)
     for form in FORMS.values():
         check(lambda: bank(name, {}, "learning_rate", size), form(X), y)
+
+
+def test_a_bank_takes_no_more_than_a_gigabyte_with_the_places_that_stay_empty():
+    d, y = 12_000_000, np.array([-1, 1, 1])
+    stored = np.ones(d, np.float32), np.arange(d, dtype=np.int32), np.array([0, 1, 2, d])
+    X = sp.csr_matrix(stored, (3, d))
+    how = {"fresh": True, "order": [0, 1], "every": 0}
+    for size, shared in ((4, True), (5, False)):  # of two numbers a feature; 5 take the room of 8
+        found = _bank.learn_together(bank("SSOL", {}, "l1", size), X, y, None, **how)
+        assert (found is not None) == shared
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -245,6 +256,19 @@ def test_a_bad_row_is_an_error_and_models_stay_as_they_were():
     assert not any(model.__sklearn_is_fitted__() for model in models)
 
 
+@pytest.mark.parametrize("order", [None, np.arange(30)[::-1]])
+def test_what_the_results_of_a_bank_share_cannot_be_written(order):
+    X, y = stream(10, 30)
+    weights = np.ones(30)
+    models = bank("COG-II", {}, "learning_rate", 3)
+    for result in together(models, X, y, order=order, sample_weight=weights):
+        for shared in (result.labels, result.weights):
+            with pytest.raises(ValueError, match="read-only"):
+                shared[0] = 0
+        result.scores[0] = 0  # its own
+    weights[0] = 2  # as is the caller's
+
+
 def test_names_of_columns_reach_every_model():
     import pandas as pd
 
@@ -313,6 +337,25 @@ def test_a_comparison_has_the_same_bits_with_banks_and_without(runs, monkeypatch
     for a, b in zip(banks.sweep, singly.sweep, strict=True):
         assert repr(dataclasses.replace(a, seconds=0)) == repr(dataclasses.replace(b, seconds=0))
         assert a.curve == b.curve
+
+
+def test_a_comparison_has_banks_of_millions_of_columns(monkeypatch):
+    X, y = stream(17, 60)
+    X = csr(X)
+    X.resize(60, 3_000_000)
+    found = []
+
+    def seen(*args, **kwargs):
+        found.append(_bank.learn_together(*args, **kwargs))
+        return found[-1]
+
+    def run(learn):
+        monkeypatch.setattr(evaluation, "learn_together", learn)
+        result = lopsided.compare(["COG-II"], X, y, permutations=2, jobs=1)
+        return [repr(dataclasses.replace(run, seconds=0)) for run in result.sweep]
+
+    assert run(seen) == run(lambda *args, **kwargs: None)
+    assert [len(results) for results in found] == [11, 11]
 
 
 def test_the_same_model_twice_is_run_twice():

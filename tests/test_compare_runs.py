@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 import lopsided
 from comparisons import RATES, small, timeless
 from lopsided import _data, compare
+from lopsided.comparison import schedule
 from lopsided.comparison.measures import MEASURES
 from streams import csr, events
 
@@ -203,3 +205,17 @@ def test_the_number_of_threads_does_not_matter():
         for jobs in (1, 2, 5)
     )
     assert one == two == five
+
+
+@pytest.mark.parametrize(("jobs", "threads"), [(None, 3), (2, 2)])
+def test_a_comparison_takes_the_threads_that_are_allowed(jobs, threads, monkeypatch):
+    taken = []
+
+    def pool(threads):
+        taken.append(threads)
+        return ThreadPoolExecutor(threads)
+
+    monkeypatch.setenv("LOPSIDED_THREADS", "3")
+    monkeypatch.setattr(schedule, "ThreadPoolExecutor", pool)
+    compare(["Perceptron"], *small(), permutations=2, jobs=jobs)
+    assert taken == [threads]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import lopsided
 from every_learner import WIDER, X, Y, by_scaling, each, learned, make, numbers
 from lopsided.persist import to_bytes
 from streams import csr, events
@@ -56,6 +57,19 @@ def test_zero_weight_rows_with_new_column_names_leave_model_unchanged(name):
     fresh = make(name).partial_fit(wider, Y, sample_weight=nothing)
     assert not hasattr(fresh, "n_features_in_")
     assert to_bytes(fresh.partial_fit(wider[columns[:7]], Y)) == before
+
+
+@each
+@pytest.mark.parametrize("begun", [False, True])
+def test_events_of_weight_zero_have_no_score(name, begun):
+    how = {"sample_weight": np.zeros(len(Y)), "resume": True}
+    model = learned(name) if begun else make(name)
+    alone = lopsided.progressive(model, X, Y, **how)
+    (banked,) = lopsided.progressive_bank([model], X, Y, **how)
+    for run in (alone, banked):
+        assert np.isnan(run.scores).all()
+        assert run.probabilities is None or np.isnan(run.probabilities).all()
+        assert run.asked is None or not run.asked.any()
 
 
 @each

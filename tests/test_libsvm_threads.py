@@ -145,3 +145,9 @@ def test_memory_is_flat_however_long_the_stream(tmp_path):
     rows, grown = map(int, out.split())
     assert rows == times * 10_001
     assert grown < 40_000  # kB
+
+
+@pytest.mark.parametrize(("allowed", "taken"), [("1", 1), ("3", 3), ("9", 4)])
+def test_a_reader_takes_the_threads_that_are_allowed(allowed, taken, monkeypatch):
+    monkeypatch.setenv("LOPSIDED_THREADS", allowed)
+    assert libsvm._threads() == taken

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
 import pytest
 
 import lopsided
+from lopsided import _bank, evaluation, sweeps
 from lopsided.sweeps import sparsity_sweep, tuned
 from streams import stream
 
@@ -45,6 +49,38 @@ def test_tuning_finds_the_best_of_the_grid():
         for r in rates
     }
     assert tuned("FSOL", X, Y) == {"learning_rate": min(errors, key=errors.get)}
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize(("name", "passes"), [("FSOL", 1), ("COG-II", 1), ("ACOG-I", 11)])
+def test_tuning_shares_a_pass_where_it_can(name, passes, balanced, monkeypatch):
+    found = []
+
+    def seen(*args, **kwargs):
+        found.append(_bank.learn_together(*args, **kwargs))
+        return found[-1]
+
+    def chosen(learn):
+        monkeypatch.setattr(evaluation, "learn_together", learn)
+        return tuned(name, 1e3 * X, Y, balanced=balanced)
+
+    assert chosen(seen) == chosen(lambda *args, **kwargs: None)
+    assert len(found) == passes
+    assert (found[0] is not None) == (passes == 1)
+
+
+def test_tuning_passes_over_rates_at_which_scores_overflow(monkeypatch):
+    grid, preset = {"learning_rate": (1e308, 1.0, 1e307)}, {"scaling": "none"}
+    entry = dataclasses.replace(lopsided.catalog.find("COG-II"), grid=grid, preset=preset)
+    monkeypatch.setattr(sweeps, "find", lambda name: entry)
+    assert tuned("COG-II", 1e3 * X, Y) == {"learning_rate": 1.0}
+
+
+def test_bad_rows_are_an_error_of_tuning():
+    bad = X.copy()
+    bad[7, 2] = np.nan
+    with pytest.raises(ValueError, match="row 7"):
+        tuned("FSOL", bad, Y)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
 // Pieces of work of the core on made-up data, for counting instructions: python -m benchmarks.instructions.
 // Each runs within `measured`, by which callgrind knows where to count, and prints its name.
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <string>
 
+#include "../core/bank.hpp"
 #include "../core/learners.hpp"
 #include "../core/libsvm.hpp"
 #include "../core/random.hpp"
@@ -119,6 +122,23 @@ void one_pass(const char* name, const char* kind, const Given& given, const Data
   count(name, learn);
 }
 
+// Eleven models that differ in their rate, in one pass.
+void bank(const char* name, const char* kind, Given given, const Data& data) {
+  std::vector<std::unique_ptr<Model>> models;
+  std::vector<Banked> all;
+  Pass pass;
+  pass.labels = data.labels.data();
+  pass.size = data.labels.size();
+  for (int k = -5; k <= 5; ++k) {
+    given["learning_rate"] = std::pow(10.0, k);
+    models.push_back(made(kind, given));
+    all.push_back({models.back().get(), pass});
+  }
+  bool learned = false;
+  count(name, [&] { learned = learn_together(kind, data.rows(), all) != nullptr; });
+  if (!learned) std::exit(1);
+}
+
 // What a model says of rows it has learned from: the scores, and whether their labels are wanted.
 void questions(const std::string& name, const char* kind, Given given, const Data& data) {
   given["query"] = given.contains("query") ? given["query"] : 3;  // by the margin
@@ -141,6 +161,7 @@ void questions(const std::string& name, const char* kind, Given given, const Dat
 }  // namespace
 
 int main() {
+  setenv("LOPSIDED_THREADS", "1", 1);  // only one is counted
   const Data words = sparse(1500, 50'000, 75), table = dense(1500, 30), wide = dense(300, 120);
   const Given unit{{"unit", 1}}, balanced{{"unit", 1}, {"balanced", 1}};
   const auto with = [](Given given, const Given& more) {
@@ -156,6 +177,9 @@ int main() {
   one_pass("SSOL, sparse", "ssol-diagonal", with(unit, {{"l1", 0.01}}), words);
   one_pass("ACOG diagonal, sparse", "acog-diagonal", balanced, words);
   one_pass("ACOG full, dense", "acog-full", balanced, wide);
+  one_pass("ACOG full, float32, dense", "acog-full-float32", balanced, wide);
+  bank("COG, bank of eleven, sparse", "cog", balanced, words);
+  bank("ACOG diagonal, bank of eleven, sparse", "acog-diagonal", balanced, words);
   questions("COG, dense", "cog", balanced, table);
   questions("ACOG diagonal, dense", "acog-diagonal", with(balanced, {{"query", 4}}), table);
   questions("ACOG full, dense", "acog-full", with(balanced, {{"query", 4}}), table);

@@ -1,5 +1,6 @@
 // Batches: the user's arrays, looked at in place.
 #include "../core/labels.hpp"
+#include "../core/threads.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
 
@@ -41,6 +42,7 @@ void bind_rows(nb::module_& m) {
     }
   });
 
+  m.def("threads_allowed", &threads_allowed, "How many threads there may be.");
   bind_labels<std::int32_t>(m);
   bind_labels<std::int64_t>(m);
   bind_labels<double>(m);

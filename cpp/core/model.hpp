@@ -119,7 +119,8 @@ class ModelOf final : public Model {
       for (Count i = 0; i < pass.size; ++i) pass.weight(pass.at(i));
       std::vector<double> squares;
       const Rows sound = pass.order ? check(rows, pass) : rows.checked(squares);
-      if (!pass.weightless()) run(sound, pass);
+      if (!pass.weightless()) return run(sound, pass);
+      for (Count i = 0; i < pass.size; ++i) pass.leave_out(i);
     }
   }
 

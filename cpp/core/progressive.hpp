@@ -50,6 +50,14 @@ struct Pass {
     if (!(e >= 0 && e < std::numeric_limits<double>::infinity())) refuse_weight(row);
     return e;
   }
+  // How many rows are worth a hint that they come: the machine finds dense ones by itself as long as they are in order.
+  Count fetched(const Rows& rows) const { return rows.sparse() || order ? size : 0; }
+  // An event of weight 0 has no score.
+  void leave_out(Count i) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    if (scores) scores[i] = nan;
+    if (probabilities) probabilities[i] = nan;
+  }
   // Nothing to learn: not even the number of features may change.
   bool weightless() const {
     for (Count i = 0; i < size; ++i)
@@ -147,17 +155,16 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
                  Count& round, Asker* asker, Scratch& read, Scratch& prepared) {
   Coming coming;
   const Ahead ahead(learner, prepare.offset());
+  const Count fetched = pass.fetched(rows);
   for (Count i = 0; i < pass.size; ++i) {
     const Count at = pass.at(i);
-    if (i + 2 < pass.size) rows.fetch(pass.at(i + 2));
+    if (i + 2 < fetched) rows.fetch(pass.at(i + 2));
     if constexpr (std::same_as<Row, SparseRow>)
       if (i + 1 < pass.size) ahead.row(rows, pass.at(i + 1));
     const double weight = pass.weight(at);
     const Row raw = rows.row<Row>(at, read);
     if (weight == 0) {
-      constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-      if (pass.scores) pass.scores[i] = nan;
-      if (pass.probabilities) pass.probabilities[i] = nan;
+      pass.leave_out(i);
     } else {
       const double y = pass.labels[at];
       const Row x = prepare.row(raw, rows.columns(), true, prepared);

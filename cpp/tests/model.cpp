@@ -273,8 +273,13 @@ TEST(weightless_rows_leave_no_trace) {
     const auto before = state(*model);
     Pass pass = wide.pass(0, 3);
     pass.weights = none.data();
+    std::vector<double> scores(3), probabilities(3);
+    pass.scores = scores.data();
+    pass.probabilities = probabilities.data();
     model->learn(wide.rows(0, 3), pass);
     CHECK(state(*model) == before);
+    for (const double v : scores) CHECK(std::isnan(v));
+    for (const double v : probabilities) CHECK(std::isnan(v));
     CHECK(model->features() == 5);
   }
 }

@@ -259,14 +259,14 @@ def _every(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
 def _all_progress(
     results: Sequence[dict[str, Any] | DivergedError], order: ArrayLike | None
 ) -> list[Progress | DivergedError]:
-    """Return what became of the models of a bank: labels and weights are the same for all."""
+    """Return what became of the models of a bank: labels and weights are one array for all."""
     found: list[Progress | DivergedError] = []
-    seen: tuple[Any, Any] | None = None
+    seen: tuple[Any, ...] | None = None
     for result in results:
         if isinstance(result, DivergedError):
             found.append(result)
         else:
-            seen = seen or _visited(result, order)
+            seen = seen or tuple(map(_read_only, _visited(result, order)))
             found.append(_progress(result, *seen))
     return found
 
@@ -278,6 +278,13 @@ def _visited(result: dict[str, Any], order: ArrayLike | None) -> tuple[Any, Any]
         return labels, weights
     seen = np.asarray(order)
     return labels[seen], None if weights is None else weights[seen]
+
+
+def _read_only(shared: NDArray[Any] | None) -> NDArray[Any] | None:
+    if shared is not None:
+        shared = shared.view()  # it may be the caller's own
+        shared.flags.writeable = False
+    return shared
 
 
 _COUNTED = tuple(f.name for f in dataclasses.fields(Counts))

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._bank import may_share
+from ._data import DivergedError
+from .base import OnlineClassifier
 from .catalog import find
-from .evaluation import progressive
+from .evaluation import progressive, run_bank
 from .metrics import Counts
 from .sparse import SparseClassifier
 
@@ -92,6 +95,7 @@ def sparsity_sweep(
     points = []
     for name, value in itertools.product(learners, values):
         own = {**(parameters or {}).get(name, {}), parameter: value}
+        # Each in a pass of its own: its time is one of the figures.
         runs = [_run(name, own, X, y, order, test) for order in orders]
         points.append(SweepPoint(name, parameter, value, *np.mean(runs, axis=0).tolist()))
     return points
@@ -110,20 +114,34 @@ def tuned(name: str, X: Any, y: ArrayLike, *, balanced: bool = False) -> dict[st
         By balanced accuracy instead of the number of mistakes.
     """
     entry = find(name)
-    best: dict[str, Any] = {}
-    least = np.inf
-    for values in itertools.product(*entry.grid.values()):
-        params = dict(zip(entry.grid, values, strict=True))
+    grid = [dict(zip(entry.grid, v, strict=True)) for v in itertools.product(*entry.grid.values())]
+
+    def plain(params: dict[str, Any]) -> OnlineClassifier:
         model = entry.make(**params)
         if isinstance(model, SparseClassifier):
             model.l1 = 0.0
-        try:
-            counts = progressive(model, X, y, points=0)
-        except ValueError:  # a rate at which scores overflow
-            continue
-        loss = -counts.sum() if balanced else 1 - counts.accuracy
-        if loss < least:
-            least, best = loss, params
+        return model
+
+    size = len(grid) if may_share(plain(grid[0]), X) else 1  # others need not be there at once
+    best: dict[str, Any] = {}
+    least = np.inf
+    for first in range(0, len(grid), size):
+        part = grid[first : first + size]
+        runs = run_bank(
+            [plain(params) for params in part],
+            X,
+            y,
+            order=None,
+            sample_weight=None,
+            resume=False,
+            points=0,
+        )
+        for params, run in zip(part, runs, strict=True):
+            if isinstance(run, DivergedError):  # a rate at which scores overflow
+                continue
+            loss = -run.sum() if balanced else 1 - run.accuracy
+            if loss < least:
+                least, best = loss, params
     return best
 
 

@@ -138,14 +138,23 @@ class Bank {
         tiles.emplace_back(all);
         all = all.subspan(tiles.back().models().size());
       };
-      all.size() > models_in<Real> ? add(large_) : add(small_);
+      if (all.size() > 2 * models_in<Real>) add(large_);
+      else if (all.size() > models_in<Real>) add(middle_);
+      else add(small_);
     }
   }
 
   static constexpr std::size_t tile = Tile<Real, 3, Learner>::places;
 
-  // False if the models cannot learn together. There are `all` models, here and in other banks.
-  bool load(const Rows& rows, std::size_t all) {
+  // Room for so many models, more than there are in the last tile.
+  std::size_t lanes() {
+    std::size_t out = 0;
+    for_each_tile([&](auto& tile) { out += tile.places; });
+    return out;
+  }
+
+  // False if the models cannot learn together. There is room for `lanes` models, here and in other banks.
+  bool load(const Rows& rows, std::size_t lanes) {
     OptionList first;
     all_[0].model->options(first);
     bool same = true;
@@ -167,7 +176,7 @@ class Bank {
     const std::size_t size = static_cast<std::size_t>(columns_) + prepare_.offset();
     numbered_ = sparse_ && rows.stored() < few * size;
     const std::size_t places = numbered_ ? std::min<std::size_t>(size, rows.stored() + prepare_.offset()) + 1 : size;
-    if (!same || places > most / (Learner::width * all)) return false;
+    if (!same || places > most / (Learner::width * lanes)) return false;
     for_each_tile([&](auto& tile) { tile.reserve(places); });
     if (numbered_) places_.resize(size);
     else for (std::size_t j = 0; j < size; ++j) begin(j);
@@ -179,9 +188,10 @@ class Bank {
   void learn(const Rows& rows, const Pass& pass) {
     Event<Row> events[2];  // this one and the next
     Tally tally;
+    const Count fetched = pass.fetched(rows);
     if (pass.size > 0) read(rows, pass, 0, events[0]);
     for (Count i = 0; i < pass.size; ++i) {
-      if (i + 3 < pass.size) rows.fetch(pass.at(i + 3));
+      if (i + 3 < fetched) rows.fetch(pass.at(i + 3));
       if (i + 1 < pass.size) read(rows, pass, i + 1, events[(i + 1) % 2]);
       const Event<Row>& now = events[i % 2];
       const Count at = pass.at(i);
@@ -222,6 +232,7 @@ class Bank {
 
   void for_each_tile(auto visit) {
     for (auto& tile : large_) visit(tile);
+    for (auto& tile : middle_) visit(tile);
     for (auto& tile : small_) visit(tile);
   }
   void for_each_model(auto visit) {
@@ -247,6 +258,7 @@ class Bank {
     if constexpr (std::same_as<Row, SparseRow>) {
       if (numbered_) x.indices = placed(x, out.places);
       for (auto& tile : large_) tile.expect(x, i);
+      for (auto& tile : middle_) tile.expect(x, i);
       for (auto& tile : small_) tile.expect(x, i);
     }
     out.x = x;
@@ -311,6 +323,7 @@ class Bank {
 
   std::span<Banked> all_;  // there while it learns
   std::vector<Tile<Real, 3, Learner>> large_;
+  std::vector<Tile<Real, 2, Learner>> middle_;
   std::vector<Tile<Real, 1, Learner>> small_;
   Prepare prepare_;
   Cost cost_;
@@ -331,13 +344,14 @@ class Banks final : public Learned {
     constexpr std::size_t little = std::size_t{1} << 20;  // bytes: not worth a thread
     const std::size_t tiles = (all.size() + One::tile - 1) / One::tile;
     const std::size_t threads = rows.bytes() < little ? 1 : std::min(threads_allowed(), tiles);
+    std::size_t lanes = 0;
     for (std::size_t t = 0, first = 0; t < threads; ++t) {
       const std::size_t last = std::min(tiles * (t + 1) / threads * One::tile, all.size());
       parts_.push_back({first, One(all.subspan(first, last - first))});
-      if (!parts_.back().bank.load(rows, all.size())) return false;
+      lanes += parts_.back().bank.lanes();
       first = last;
     }
-    return true;
+    return std::ranges::all_of(parts_, [&](Part& part) { return part.bank.load(rows, lanes); });
   }
   void learn(auto one) {
     in_parallel(parts_.size(), parts_.size(), [&](std::size_t t, Count, Count) { one(parts_[t].bank); });

@@ -197,7 +197,8 @@ def compare(
         Of permutations and folds, inner ones too. A learner that draws at random has its own
         seed, and with the k-th permutation, from 0, that seed plus k.
     jobs : int, optional
-        Threads. Default: as many as there are cores. They do not change the result.
+        Threads. Default: as many as there are cores, or as LOPSIDED_THREADS says. They do not
+        change the result.
     progress : callable, optional
         Called with the number of runs done and of all runs.
     resume : path, optional

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 import numpy as np
 
+from .. import _core
 from .._bank import may_share
-from .._data import Batch
 from .._parameters import is_number
 from ..metrics import Counts
 from .grids import Learner
@@ -21,7 +20,6 @@ from .runs import Job, Run, best_of
 
 _STRIDES = (4, 2, 1)  # of a coarse search
 _BANK = 12  # models
-_WIDE = 2**21  # features of which one model at a time is enough
 _KEPT = ("choice", "value", "seconds", "nnz", "sparsity")  # of a run in a journal, as it is
 
 
@@ -58,7 +56,7 @@ def run_all(
         done = {task: _from_journal(learners[task[0]], task, run) for task, run in known.items()}
     except (IndexError, KeyError, TypeError, ValueError):
         raise ValueError("the journal has a run that cannot be read: start another one") from None
-    threads = jobs or os.cpu_count() or 1
+    threads = jobs or _core.threads_allowed()
     pool = ThreadPoolExecutor(threads)
     try:
         for stride in _STRIDES if coarse else _STRIDES[:1]:
@@ -85,12 +83,10 @@ def _banks(
     job: Job, learners: Sequence[Learner], tasks: set[Task], jobs: int
 ) -> Iterator[tuple[int, list[int], int]]:
     """Yield tasks that can share a pass together, so that there is work for all threads."""
-    X = job.data.X
-    wide = isinstance(X, Batch) and X.rows.columns > _WIDE
     groups: dict[Any, list[int]] = {}
     for k, point, at in sorted(tasks, key=lambda task: (task[2], *task[:2])):
         learner = learners[k]
-        alone = point if wide or not may_share(learner.make(point), X) else None
+        alone = None if may_share(learner.make(point), job.data.X) else point
         other = [v for v in learner.points[point].items() if not is_number(v[1])]
         groups.setdefault((at, k, alone, repr(other)), []).append(point)
     for (at, k, *_), points in groups.items():

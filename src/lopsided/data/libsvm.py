@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -21,10 +20,7 @@ _PIECE = 1 << 20  # bytes of text a block
 
 def _threads() -> int:
     """Return how many threads read and parse."""
-    processors = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    )
-    return min(4, processors or 1)
+    return min(4, _core.threads_allowed())
 
 
 class LibsvmReader:
