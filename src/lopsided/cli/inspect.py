@@ -147,7 +147,17 @@ def _labels(model: OnlineClassifier) -> dict[str, Any] | None:
         "bought": model.queries_,
         "left": None if math.isinf(left) else int(left),
         "waiting": len(model.pending_),
+        "estimate": _estimate(model),
     }
+
+
+def _estimate(model: Active) -> dict[str, float | None]:
+    """Return how good predictions were, by the labels that were bought; None where none says so."""
+    if not model.queries_:
+        return {}
+    names = ("sensitivity", "sensitivity_error", "specificity", "specificity_error")
+    found = model.estimate()
+    return {n: None if math.isnan(v := getattr(found, n)) else v for n in names}
 
 
 def _bought(labels: dict[str, Any] | None) -> list[tuple[str, str]]:
@@ -155,7 +165,15 @@ def _bought(labels: dict[str, Any] | None) -> list[tuple[str, str]]:
         return []
     left = "" if labels["left"] is None else f", {labels['left']:,} left"
     bought = f"{labels['bought']:,} bought of {labels['events']:,} events{left}"
-    return [("labels", f"{bought}; {labels['waiting']:,} waited for")]
+    found = labels["estimate"]
+    return [
+        ("labels", f"{bought}; {labels['waiting']:,} waited for"),
+        *(
+            (f"estimated {name}", f"{found[name]:.1%} ± {found[f'{name}_error']:.1%}")
+            for name in ("sensitivity", "specificity")
+            if found.get(name) is not None
+        ),
+    ]
 
 
 def _members(model: OnlineClassifier) -> list[dict[str, Any]]:
