@@ -50,8 +50,12 @@ struct Pass {
     if (!(e >= 0 && e < std::numeric_limits<double>::infinity())) refuse_weight(row);
     return e;
   }
-  // How many rows are worth a hint that they come: the machine finds dense ones by itself as long as they are in order.
-  Count fetched(const Rows& rows) const { return rows.sparse() || order ? size : 0; }
+  // How many rows are worth a hint that they come: as long as they are in order the machine finds dense and short ones
+  // by itself.
+  Count fetched(const Rows& rows) const {
+    constexpr Count short_row = 32;
+    return order || (rows.sparse() && rows.stored() > short_row * rows.size()) ? size : 0;
+  }
   // An event of weight 0 has no score.
   void leave_out(Count i) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
