@@ -26,9 +26,7 @@ from .asking import (
     check_time,
     is_asking,
     made,
-    not_stopped,
     only_one,
-    stop_by_exception,
     time_option,
 )
 from .options import (
@@ -42,6 +40,7 @@ from .options import (
 )
 from .output import left_out
 from .results import cell
+from .stops import not_stopped, stop_by_exception
 
 _COLUMNS = ("id", "line", "score", "predicted", "asked", "probability")
 _NEW = ("learner", "settings", "positive", "budget", "saving", "query")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -81,29 +79,6 @@ def only_one(path: str) -> Iterator[None]:
         yield
     finally:
         os.close(folder)
-
-
-_STOPS = (signal.SIGINT, signal.SIGTERM)
-
-
-def stop_by_exception() -> None:
-    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt, with the exit code."""
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt(128 + number)
-
-    for number in _STOPS:
-        signal.signal(number, stop)
-
-
-@contextlib.contextmanager
-def not_stopped() -> Iterator[None]:
-    """Put off Ctrl-C and SIGTERM until the end of the block."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
 
 
 def is_asking(process: int | None) -> bool:

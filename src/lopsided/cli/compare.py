@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import signal
-from types import FrameType
 from typing import Any
 
 import click
@@ -36,6 +34,7 @@ from .options import (
     settings_option,
 )
 from .output import Live, left_out
+from .stops import stop_by_exception
 
 DEFAULT_LEARNERS = (
     "Recommended",
@@ -325,8 +324,7 @@ class _Job:
             self._done, self._total = done, total
             live.runs(done, total)
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, _interrupt)
+        stop_by_exception()
         block = self._block
         try:
             return compare(
@@ -398,10 +396,6 @@ class _Job:
                 bad.add(DataError(block.file, int(block.lines[error.row]), expected=error.what))
                 kept = kept[kept != error.row]
         return block if len(kept) == len(y) else taken(block, kept)
-
-
-def _interrupt(number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt(128 + number)
 
 
 def _settings(options: dict[str, Any], test: str | None, folds: str | None) -> dict[str, Any]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -15,6 +13,7 @@ from ..papers import Experiment, Result, contradictions, experiments, find, repr
 from ..papers import text as texts
 from .options import check_writable, quiet_option
 from .output import Live, heading, print_json, print_table
+from .stops import stop_by_exception
 
 
 @click.command(
@@ -65,8 +64,7 @@ def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
         require()
     done: list[Result] = []
     live = Live(options["quiet"] or as_json)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+    stop_by_exception()
     try:
         for experiment in chosen:
             results = reproduce(
@@ -99,10 +97,6 @@ def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
 
         write_whole(Path(report), page(done, command=typed()).encode())
     return 0
-
-
-def _interrupt(number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt(128 + number)
 
 
 def _refuse(options: dict[str, Any], names: Sequence[str], for_what: str = "") -> None:
