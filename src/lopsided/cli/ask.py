@@ -102,7 +102,9 @@ def command(
             with not_stopped():
                 with only_one(model):
                     if os.path.exists(model):  # answers may have come in meanwhile
-                        found, _ = _load(model)
+                        budget, (found, _) = found.budget, _load(model)
+                        if as_budget(budget) != as_budget(found.budget):
+                            found.set_params(budget=budget)
                     rows = _ask(found, block, reader.bad)
                     where["line"] = int(block.lines[-1])
                     last = rows if everything else [row for row in rows if row[4]]
@@ -160,8 +162,7 @@ def _model(path: str, options: dict[str, Any]) -> tuple[Active, Any]:
     if os.path.exists(path):
         found, state = _load(path)
         if "budget" in wanted and wanted["budget"] != as_budget(found.budget):
-            found.set_params(budget=wanted["budget"])._asking()
-            save(found, path, load_run(path)[1])
+            found.set_params(budget=wanted["budget"])
         other = [name for name in given if name not in ("budget", "saving")]
         if other:
             name = "set" if other[0] == "settings" else other[0]
