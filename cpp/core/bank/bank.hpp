@@ -42,32 +42,35 @@ class alignas(sizeof(Real)) Tile {
     for (std::size_t i = 0; i < Learner::width; ++i) std::fill_n(number(feature, i, 0), places, Learner::initial[i]);
   }
 
-  // The features of a row that comes next are looked up and brought near, if they may be far. Inlined: see ahead.hpp.
+  // The features of the row that comes next are looked up; while this one is met, they are brought near.
   [[gnu::always_inline]] void expect(const SparseRow& x, Count visit) {
-    constexpr std::size_t line = 64, far = std::size_t{1} << 20, bytes = Learner::width * places * sizeof(double);
+    constexpr std::size_t far = std::size_t{1} << 20;
     std::vector<double*>& found = found_[visit % 2];
-    if (found.size() < static_cast<std::size_t>(x.size)) found.resize(static_cast<std::size_t>(x.size));
+    if (found.size() < static_cast<std::size_t>(x.size) + 3) found.resize(static_cast<std::size_t>(x.size) + 3);
     double* const table = table_.get();
     double** const out = found.data();
-    const auto look_up = [&](auto bring) {
-      for (Index k = 0; k < x.size; ++k) bring(out[k] = table + static_cast<std::size_t>(x.indices[k]) * (bytes / sizeof(double)));
-    };
-    if (size_ * sizeof(double) < far) look_up([](double*) {});
-    else
-      look_up([](double* place) __attribute__((always_inline)) {
-        for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(place + at / sizeof(double), 0, 2);
-      });
+    for (Index k = 0; k < x.size; ++k) out[k] = table + static_cast<std::size_t>(x.indices[k]) * (Learner::width * places);
+    next_ = {out, size_ * sizeof(double) < far ? 0 : x.size};
   }
 
   template <class Row>
   [[gnu::always_inline]] void meet(const Row& x, const Target& t, Count visit, Count row) {
     const Beside<Real, parts, Learner::width> beside{table_.get(), found_[visit % 2].data()};
     const auto at = [=](Index k, int p) { return beside.template at<Row>(k, p); };
-    const Pack<Real, parts> scores = Learner::template meet<Real, parts>(learners_, x, at);
-    for_each_part<parts>([&](auto p) {
-      const Mask<Real> lost = (scores[p] - scores[p] != 0.0) & alive_[p];  // not finite
-      if (any(lost)) [[unlikely]] lose(p, lost, row);
-    });
+    const auto met = [&](auto next) __attribute__((always_inline)) {
+      return Learner::template meet<Real, parts>(learners_, x, at, next);
+    };
+    Pack<Real, parts> scores;
+    if (std::same_as<Row, DenseRow> || next_.size == 0) {
+      scores = met(near);
+    } else if constexpr (std::same_as<Row, SparseRow>) {
+      scores = met(next_);
+      next_.rest(x.size);
+    }
+    Pack<Mask<Real>, parts> lost;  // not finite
+    Mask<Real> some{};
+    for_each_part<parts>([&](auto p) { some |= lost[p] = (scores[p] - scores[p] != 0.0) & alive_[p]; });
+    if (any(some)) [[unlikely]] lose(lost, row);
     for_each_part<parts>([&](auto p) { recent_[visit % together][p] = scores[p]; });
     for_each_part<parts>([&](auto p) {
       const Mask<Real> wrong = t.y > 0 ? scores[p] < 0.0 : scores[p] >= 0.0;
@@ -81,9 +84,8 @@ class alignas(sizeof(Real)) Tile {
 
   // What the models said of the last rows.
   void hand_on(Count first, Count count) {
-    for (std::size_t l = 0; l < all_.size(); ++l)
-      if (scores_[l])
-        for (Count i = 0; i < count; ++i) scores_[l][first + i] = recent_[i][part(l)][place(l)];
+    if (count == together) hand_on(first, std::integral_constant<Count, together>{});
+    else hand_on<Count>(first, count);
   }
 
   // What has happened so far is `shared` and what each model has of its own.
@@ -101,14 +103,22 @@ class alignas(sizeof(Real)) Tile {
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] void lose(int p, const Mask<Real>& lost, Count row) {
-    for (int k = 0; k < models_in<Real>; ++k)
-      if (lost[k]) {
-        alive_[p][k] = 0;
+  template <class Size>
+  void hand_on(Count first, Size count) {
+    for (std::size_t l = 0; l < all_.size(); ++l)
+      if (scores_[l]) {
+        __builtin_prefetch(scores_[l] + first + 2 * together, 1);
+        for (Count i = 0; i < count; ++i) scores_[l][first + i] = recent_[i][part(l)][place(l)];
+      }
+  }
+  [[gnu::noinline, gnu::cold]] void lose(const Pack<Mask<Real>, parts>& lost, Count row) {
+    for (std::size_t l = 0; l < all_.size(); ++l)
+      if (lost[part(l)][place(l)]) {
+        alive_[part(l)][place(l)] = 0;
         try {
           refuse_score(row);
         } catch (const DataError& error) {
-          all_[static_cast<std::size_t>(p * models_in<Real> + k)].failure = error;
+          all_[l].failure = error;
         }
       }
   }
@@ -123,6 +133,7 @@ class alignas(sizeof(Real)) Tile {
   std::size_t size_ = 0;
   std::unique_ptr<double[], Free> table_{nullptr, Free{0}};
   std::array<std::vector<double*>, 2> found_;  // what is kept of the features of this row and of the next
+  Next<Learner::width * places> next_;
   std::array<double*, places> scores_{};
   std::array<Pack<Real, parts>, together> recent_{};
   Pack<Mask<Real>, parts> alive_{}, updates_{};
@@ -301,24 +312,37 @@ class Bank {
       const auto &from = ours.items[i], &to = theirs.items[i];
       if (from.number) *to.number = *from.number;
       else if (from.count) *to.count = *from.count;
-      else if (from.table)
-        for (std::size_t k = 0; k < to.table->width(); ++k)
-          give(tile, l, k, to.table->data() + k, to.table->width());
-      else if (i >= shared) give(tile, l, number++, to.vector->data(), 1);
+      else if (from.table) give(tile, l, 0, to.table->width(), to.table->data());
+      else if (i >= shared) give(tile, l, number++, 1, to.vector->data());
       else to.vector->assign(from.vector->data(), from.vector->size());
     }
   }
-  // One number of all features, `step` apart.
-  void give(auto& tile, std::size_t l, std::size_t number, double* out, std::size_t step) {
-    const bool marked = Learner::initial[number] < 0;
-    const auto one = [&](std::size_t place, std::size_t feature) {
-      const double ours = *tile.number(place, number, l), now = marked && ours < 0 ? 0 : ours;
-      double& theirs = out[feature * step];
-      if (!same_bits(theirs, now)) theirs = now;  // what is not written may take no memory
+  // Some numbers of all features, from the first on, which have lain side by side in `out` since the model began. What
+  // is still as it was then is not written, and may take no memory.
+  void give(auto& tile, std::size_t l, std::size_t first, std::size_t count, double* out) {
+    constexpr std::size_t block = 64;
+    std::array<double, block * Learner::width> now;
+    const auto look = [&](std::size_t place, double* to) {
+      bool changed = false;
+      for (std::size_t i = 0; i < count; ++i) {
+        const double began = Learner::initial[first + i], ours = *tile.number(place, first + i, l);
+        to[i] = began < 0 && ours < 0 ? 0 : ours;
+        changed |= !same_bits(to[i], std::max(began, 0.0));
+      }
+      return changed;
     };
+    if (numbered_) {
+      for (std::size_t p = 1; p < features_.size(); ++p)
+        if (look(p, now.data())) std::copy_n(now.data(), count, out + static_cast<std::size_t>(features_[p]) * count);
+      return;
+    }
     const std::size_t size = static_cast<std::size_t>(columns_) + prepare_.offset();
-    if (numbered_) for (std::size_t p = 1; p < features_.size(); ++p) one(p, static_cast<std::size_t>(features_[p]));
-    else for (std::size_t j = 0; j < size; ++j) one(j, j);
+    for (std::size_t j = 0; j < size; j += block) {
+      const std::size_t n = std::min(block, size - j);
+      bool changed = false;
+      for (std::size_t k = 0; k < n; ++k) changed |= look(j + k, now.data() + k * count);
+      if (changed) std::copy_n(now.data(), n * count, out + j * count);
+    }
   }
 
   std::span<Banked> all_;  // there while it learns

@@ -20,7 +20,14 @@ inline constexpr int models_in = static_cast<int>(sizeof(Real) / sizeof(double))
 
 template <class Which>
   requires(sizeof(Which) >= 16)
-bool any(const Which& which) {
+[[gnu::always_inline]] inline bool any(const Which& which) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Which) == 32) {  // only where there is AVX
+    int found;
+    asm("vmovmskpd %1, %0" : "=r"(found) : "x"(which));
+    return found != 0;
+  }
+#endif
   long long found = 0;
   for (int l = 0; l < static_cast<int>(sizeof(Which) / sizeof(long long)); ++l) found |= which[l];
   return found != 0;
@@ -47,18 +54,39 @@ template <int parts>
   }(std::make_integer_sequence<int, parts>{});
 }
 
+// Where the numbers of the next row's features are, each so many of them. They are brought near, into the second cache,
+// four at a time between the sums of this row: all at once they would wait for each other. Inlined: see ahead.hpp.
+template <std::size_t numbers>
+struct Next {
+  double* const* places = nullptr;  // behind the last there is room for three more
+  Index size = 0;                   // none: they are near
+
+  [[gnu::always_inline]] void operator()(Index k) const {
+    constexpr std::size_t line = 64 / sizeof(double);
+    if (k >= size) return;
+    for (int i = 0; i < 4; ++i)
+      for (std::size_t at = 0; at < numbers; at += line) __builtin_prefetch(places[k + i] + at, 0, 2);
+  }
+  // Those that the sums of a row of so many features have not asked for.
+  [[gnu::always_inline]] void rest(Index features) const {
+    for (Index k = features & ~3; k < size; k += 4) (*this)(k);
+  }
+};
+
+inline constexpr auto near = [](Index) {};  // nothing is to be brought
+
 // Sums of term(k, part), with the bits of `lanes::quarters`.
 template <class Real, int parts, class Term>
-[[gnu::always_inline]] inline Pack<Real, parts> sums(const SparseRow& x, Term term) {
+[[gnu::always_inline]] inline Pack<Real, parts> sums(const SparseRow& x, Term term, auto next) {
   Pack<Real, parts> a{}, b{}, c{}, d{};
   Index k = 0;
-  for (; k + 4 <= x.size; k += 4)
-    for_each_part<parts>([&](auto p) {
-      a[p] += term(k, p);
-      b[p] += term(k + 1, p);
-      c[p] += term(k + 2, p);
-      d[p] += term(k + 3, p);
-    });
+  for (; k + 4 <= x.size; k += 4) {
+    next(k);
+    for_each_part<parts>([&](auto p) { a[p] += term(k, p); });
+    for_each_part<parts>([&](auto p) { b[p] += term(k + 1, p); });
+    for_each_part<parts>([&](auto p) { c[p] += term(k + 2, p); });
+    for_each_part<parts>([&](auto p) { d[p] += term(k + 3, p); });
+  }
   for (; k < x.size; ++k) for_each_part<parts>([&](auto p) { a[p] += term(k, p); });
   for_each_part<parts>([&](auto p) { a[p] = (a[p] + b[p]) + (c[p] + d[p]); });
   return a;
@@ -66,7 +94,7 @@ template <class Real, int parts, class Term>
 
 // The same with the bits of `lanes::sum`, four of its sums at a time.
 template <class Real, int parts, class Term>
-[[gnu::always_inline]] inline Pack<Real, parts> sums(const DenseRow& x, Term term) {
+[[gnu::always_inline]] inline Pack<Real, parts> sums(const DenseRow& x, Term term, auto) {
   constexpr Index width = lanes::width;
   Pack<Real, parts> lane[width];
   for (Index first = 0; first < width; first += 4) {
@@ -93,6 +121,11 @@ template <class Real, int parts, class Term>
     out[p] = ((half[0] + half[4]) + (half[1] + half[5])) + ((half[2] + half[6]) + (half[3] + half[7]));
   });
   return out;
+}
+
+template <class Real, int parts, class Row, class Term>
+[[gnu::always_inline]] inline Pack<Real, parts> sums(const Row& x, Term term) {
+  return sums<Real, parts>(x, term, near);
 }
 
 }  // namespace lopsided

@@ -44,8 +44,8 @@ struct FirstOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<FirstOrder, parts>& all, const Row& x, auto at) {
-    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; });
+  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<FirstOrder, parts>& all, const Row& x, auto at, auto next) {
+    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; }, next);
     for_each_part<parts>([&](auto p) {
       out[p] = x.scale * out[p];
       if constexpr (requires { all[p].learner.offset; }) out[p] += all[p].learner.offset;
@@ -75,8 +75,8 @@ struct SecondOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<SecondOrder, parts>&, const Row& x, auto at) {
-    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; });
+  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<SecondOrder, parts>&, const Row& x, auto at, auto next) {
+    auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; }, next);
     for_each_part<parts>([&](auto p) { out[p] = x.scale * out[p]; });
     return out;
   }
@@ -136,17 +136,7 @@ struct Shrinking {
   Table table{width};  // only to name it
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<Shrinking, parts>& all, const Row& x, auto at) {
-    const auto with = [&](auto... w) {
-      const std::tuple weights(w...);
-      return sums<Real, parts>(x, [&](Index k, auto p) -> Real {
-        return std::get<p>(weights)(at(k, p)) * x.value(k);
-      });
-    };
-    const auto plain = [&]<int... p>(std::integer_sequence<int, p...>) {
-      return with(all[p].rule.weights(all[p].seen, all[p].target)...);
-    };
-    constexpr auto every = std::make_integer_sequence<int, parts>{};
+  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<Shrinking, parts>& all, const Row& x, auto at, auto next) {
     if constexpr (Rule::takes_in) {
       const auto total = sums<Real, parts>(
           x, [&](Index k, int p) -> Real { return Rule::part()(at(k, p), x.value(k)); });
@@ -156,7 +146,12 @@ struct Shrinking {
         });
       });
     }
-    return plain(every);
+    return weighing(all[0].rule, [&](auto weights) {
+      return [&]<int... p>(std::integer_sequence<int, p...>) {
+        const std::tuple w(weights(all[p].rule, all[p].seen, all[p].target)...);
+        return sums<Real, parts>(x, [&](Index k, auto q) -> Real { return std::get<q>(w)(at(k, q)) * x.value(k); }, next);
+      }(std::make_integer_sequence<int, parts>{});
+    });
   }
 
   template <class Real, class Row>

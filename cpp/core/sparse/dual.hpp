@@ -46,10 +46,15 @@ struct DualAveraging {
   Real enhancement{};  // adds enhancement * sqrt(t - 1) to lambda_t
 
   auto weights(Count seen, const TargetSparsity& target) const {
-    const double rounds = static_cast<double>(seen), root = std::sqrt(rounds);
-    const Real a = shrink.at(rounds + 1, learning_rate, target) + enhancement * root;
-    const double divisor = beta == Beta::constant ? 1 : beta == Beta::sqrt ? root : rounds;
-    return [a, share = seen ? 1 / divisor : 0](const auto& row) { return share * soft<Real>(row[0], a); };
+    const double rounds = static_cast<double>(seen);
+    const double divisor = !divides() ? 1 : beta == Beta::sqrt ? std::sqrt(rounds) : rounds;
+    return [w = undivided(seen, target), share = seen ? 1 / divisor : 0](const auto& row) { return share * w(row); };
+  }
+  bool divides() const { return beta != Beta::constant; }
+  auto undivided(Count seen, const TargetSparsity& target) const {
+    const double rounds = static_cast<double>(seen);
+    const Real a = shrink.at(rounds + 1, learning_rate, target) + enhancement * std::sqrt(rounds);
+    return [a](const auto& row) { return soft<Real>(row[0], a); };
   }
 
   void change(Count, const Real& slope, auto each) const {

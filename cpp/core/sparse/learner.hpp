@@ -28,6 +28,15 @@ Real hinge_slope(const Real& score, const Target& t) {
   return choose<Real>(t.y * score < 1.0, all<Real>(t.cost * t.weight), Real{});
 }
 
+// Gives `use` the function by which a rule weighs: the shorter one, where it has one that will do.
+template <class Rule>
+auto weighing(const Rule& rule, auto use) {
+  if constexpr (requires { rule.divides(); })
+    if (!rule.divides())
+      return use([](const Rule& r, Count seen, const TargetSparsity& target) { return r.undivided(seen, target); });
+  return use([](const Rule& r, Count seen, const TargetSparsity& target) { return r.weights(seen, target); });
+}
+
 template <class Rule>
 struct SparseLearner {
   Rule rule;
@@ -61,10 +70,12 @@ struct SparseLearner {
   // What it says in a round, before it knows the label. Where a feature has several numbers, those of
   // the row's features are put side by side first: the rest is arithmetic on arrays.
   double meet(const RowLike auto& x) {
-    const auto w = rule.weights(seen, target);
     if constexpr (Rule::width == 1) {
-      return x.sum([=, rows = table.data()](Index j, double v) { return w(rows + j) * v; });
+      return weighing(rule, [&](auto weights) {
+        return x.sum([w = weights(rule, seen, target), rows = table.data()](Index j, double v) { return w(rows + j) * v; });
+      });
     } else {
+      const auto w = rule.weights(seen, target);
       gather(x);
       if constexpr (Rule::takes_in) rule.taking(sum(x, rule.part()), [&](auto take) { each(x, take); });
       return sum(x, [=](const auto& row, double v) { return w(row) * v; });
