@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -53,7 +54,7 @@ def compare(now: Counts, before: Counts) -> tuple[list[str], list[str]]:
 def built(tree: Path, program: str = "core_bench") -> Path:
     """Return a program, built in a tree of cmake's; what is up to date is left alone."""
     configure = ["cmake", "-S", ROOT, "-B", tree, "-DLOPSIDED_BENCH=ON", "-DLOPSIDED_PYTHON=OFF"]
-    build = ["cmake", "--build", tree, "--target", program]
+    build = ["cmake", "--build", tree, "--target", program, "--parallel", str(os.cpu_count() or 1)]
     for command in (configure, build):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return tree / "cpp" / "bench" / program

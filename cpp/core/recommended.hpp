@@ -17,6 +17,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bank/lanes.hpp"
 #include "linear/arow.hpp"
 #include "prepare.hpp"
 #include "query.hpp"
@@ -72,7 +73,8 @@ class Recommended {
   // From the row that was just met.
   bool learn(const RowLike auto&, const Target& t, double) {
     blame(t);
-    Four step{}, share{}, after{}, r{};
+    Four step{}, r{};
+    Moves moves{};
     bool any = false, arow = false;
     for (std::size_t k = 0; k < lanes; ++k) {
       if (!(t.y * scores_[k] < 1)) continue;
@@ -81,19 +83,20 @@ class Recommended {
       const double rate = wide_ ? wide_rates_[k] : rates_[k];
       if (rate > 0) {
         step[k] *= rate;
-        share[k] = after[k] = 1;
+        moves.share[k] = moves.after[k] = 1;
       } else {
         r[k] = -rate;
-        share[k] = 1 / r[k];
+        moves.share[k] = 1 / r[k];
         arow = true;
       }
     }
-    if (arow) {
-      const Four variance = variances();
-      for (std::size_t k = 0; k < lanes; ++k)
-        if (r[k] > 0) step[k] *= (1 - t.y * scores_[k]) / (variance[k] + r[k]);
-    }
-    if (any) move(step, share, after);
+    if (arow)
+      move(moves, [&](Four variance) {
+        for (std::size_t k = 0; k < lanes; ++k)
+          if (r[k] > 0) step[k] *= (1 - t.y * scores_[k]) / (variance[k] + r[k]);
+        return step;
+      });
+    else if (any) move(moves, step);
     for (std::size_t k = lanes; k < members; ++k)
       if (votes(k)) any |= full_[k - lanes].learn(whole(k), t, scores_[k]);
     return any;
@@ -188,8 +191,6 @@ class Recommended {
 
  private:
   static constexpr std::size_t width = 2 * lanes;  // of the table
-  using Four = double __attribute__((vector_size(32)));
-
   static Four load(const double* p) {
     Four out;
     std::memcpy(&out, p, sizeof out);
@@ -240,6 +241,10 @@ class Recommended {
   struct Seen {
     const Index* at;
     Index size;
+    const double *standard = nullptr, *raw = nullptr;
+
+    std::size_t place(Index k) const { return width * static_cast<std::size_t>(at ? at[k] : k + 1); }
+    Four values(Index k) const { return Four{standard[k], standard[k], standard[k], raw[k]}; }
   };
   static double inverse_root(double square) { return square > 0 ? 1 / std::sqrt(square) : 1; }
   void make_room(Index size) const {
@@ -328,50 +333,54 @@ class Recommended {
   }
 
   double vote(Seen row) const {
+    row.standard = seen(standard), row.raw = seen(raw);
     seen_ = row;
     const double* rows = table_.data();
-    Four a{}, b{};
-    const auto part = [&](Index k) { return load(rows + place(k)) * values(k); };
-    Index k = 0;
-    for (; k + 2 <= row.size; k += 2) {
-      a += part(k);
-      b += part(k + 1);
-    }
-    if (k < row.size) a += part(k);
-    store(scores_.data(), a + b + load(rows) * constants());
-    double sum = 0;
-    for (std::size_t m = 0; m < members; ++m) {
-      if (m >= lanes) scores_[m] = votes(m) ? full_[m - lanes].score(whole(m)) : 0;
-      sum += weights_[m] * (scores_[m] / std::sqrt(1 + scores_[m] * scores_[m]));
+    const auto term = [=](Index k, int) { return load(rows + row.place(k)) * row.values(k); };
+    const Four side_by_side = quarters<Four, 1>(row.size, term, near)[0] + load(rows) * constants();
+    store(scores_.data(), side_by_side);
+    const Four voices = load(weights_.data()) * (side_by_side / root(1 + side_by_side * side_by_side));
+    double sum = ((voices[0] + voices[1]) + voices[2]) + voices[3];
+    for (std::size_t m = lanes; m < members; ++m) {
+      const double score = scores_[m] = votes(m) ? full_[m - lanes].score(whole(m)) : 0;
+      if (votes(m)) sum += weights_[m] * (score / std::sqrt(1 + score * score));
     }
     return sum;
   }
 
-  // The mean moves along the variances of before (AROW) or `after` the row (ACOG).
-  void move(Four step, Four share, Four after) {
+  // The means move along the variances of before (AROW) or `after` the row (ACOG).
+  struct Moves {
+    Four share, after;  // what precisions gain, by the square of a value
+    Four gain(Four v) const { return share * (v * v); }
+    Four along(const double* m, Four v) const { return v / (1 + load(m + lanes) + after * gain(v)); }
+    void take(double* m, Four v, Four by) const {
+      store(m + lanes, load(m + lanes) + gain(v));
+      store(m, load(m) + by);
+    }
+  };
+  void move(const Moves moves, Four step) {
+    const Seen row = seen_;  // and not the members, which for all the compiler knows change with the table
     double* rows = table_.data();
-    const auto take = [&](double* m, Four v) {
-      const Four before = load(m + lanes), gain = share * (v * v);
-      store(m + lanes, before + gain);
-      store(m, load(m) + step * v / (1 + before + after * gain));
-    };
-    for (Index k = 0; k < seen_.size; ++k) take(rows + place(k), values(k));
+    const auto take = [&](double* m, Four v) { moves.take(m, v, step * moves.along(m, v)); };
+    for (Index k = 0; k < row.size; ++k) take(rows + row.place(k), row.values(k));
     if (constant_) take(rows, constants());
   }
-  Four variances() const {
-    const double* rows = table_.data();
-    Four sum{};
-    const auto take = [&](const double* m, Four v) { sum += v * v / (1 + load(m + lanes)); };
-    for (Index k = 0; k < seen_.size; ++k) take(rows + place(k), values(k));
-    take(rows, constants());
-    return sum;
-  }
-  std::size_t place(Index k) const {
-    return width * static_cast<std::size_t>(seen_.at ? seen_.at[k] : k + 1);
-  }
-  Four values(Index k) const {
-    const double z = seen(standard)[k];
-    return Four{z, z, z, seen(raw)[k]};
+  // The same for steps that hang on the variance of the row, which is made of the same quotients.
+  void move(const Moves moves, auto step_for) {
+    const Seen row = seen_;
+    double* rows = table_.data();
+    along_.resize(static_cast<std::size_t>(row.size) * lanes);
+    const auto along = [first = along_.data()](Index k) { return first + static_cast<std::size_t>(k) * lanes; };
+    const Four constant = moves.along(rows, constants());
+    Four variance = constants() * constant;
+    for (Index k = 0; k < row.size; ++k) {
+      const Four v = row.values(k), u = moves.along(rows + row.place(k), v);
+      store(along(k), u);
+      variance += v * u;
+    }
+    const Four step = step_for(variance);
+    for (Index k = 0; k < row.size; ++k) moves.take(rows + row.place(k), row.values(k), step * load(along(k)));
+    if (constant_) moves.take(rows, constants(), step * constant);
   }
   Four constants() const {
     if (!constant_) return Four{};
@@ -431,6 +440,7 @@ class Recommended {
   mutable std::array<std::vector<double>, all> values_;  // each behind a 1
   mutable std::vector<double> block_;
   mutable std::vector<Index> at_;
+  Aligned along_;
 };
 
 }  // namespace lopsided
