@@ -21,6 +21,7 @@ from . import (
     sparse,
     table,
     text,
+    threads,
 )
 from .harness import measure
 
@@ -37,6 +38,7 @@ TOPICS = {
     "memory": memory,
     "sparse": sparse,
     "text": text,
+    "threads": threads,
 }
 
 

@@ -69,27 +69,27 @@ def _speed(text: bytes, times: int, folder: str) -> Iterator[Group]:
     note = "wall time; with all processors the work is that of several threads"
 
     def ours(name: str, goal: float | None, work: Callable[[], object]) -> Contender:
-        return Contender(name, _timed(work), rows, goal=goal)
+        return Contender(name, timed(work), rows, goal=goal)
 
     if shutil.which("wc"):
         contenders = [
-            ours(BYTEWISE, 2.5, lambda: _alone(lambda: _learn(_Bytewise(path)))),
-            ours(OURS, 4.5, lambda: _alone(lambda: _learn(LibsvmReader(path)))),
+            ours(BYTEWISE, 2.5, lambda: alone(lambda: _learn(_Bytewise(path)))),
+            ours(OURS, 4.5, lambda: alone(lambda: _learn(LibsvmReader(path)))),
             ours(TOGETHER, 7.5, lambda: _learn(LibsvmReader(path))),
-            ours(CACHE, 9, lambda: _alone(lambda: _learn(PackedReader(f"{path}.lopc")))),
-            Contender(COUNT, _timed(lambda: _count(path)), rows, ours=False),
+            ours(CACHE, 9, lambda: alone(lambda: _learn(PackedReader(f"{path}.lopc")))),
+            Contender(COUNT, timed(lambda: _count(path)), rows, ours=False),
         ]
         yield Group(title, "ns/row", contenders, COUNT, note)
     if peers.present("scikit-learn"):
         contenders = [
             ours(TOGETHER, 25, lambda: _learn(LibsvmReader(path))),
-            Contender(SKLEARN, _timed(lambda: _learn_sklearn(path)), rows, ours=False),
+            Contender(SKLEARN, timed(lambda: _learn_sklearn(path)), rows, ours=False),
         ]
         yield Group(title, "ns/row", contenders, SKLEARN, note)
     contenders = [
-        ours("text with AVX2", None, lambda: _alone(lambda: _read(LibsvmReader(path)))),
-        ours("text byte by byte", None, lambda: _alone(lambda: _read(_Bytewise(path)))),
-        ours("cache", None, lambda: _alone(lambda: _read(PackedReader(f"{path}.lopc")))),
+        ours("text with AVX2", None, lambda: alone(lambda: _read(LibsvmReader(path)))),
+        ours("text byte by byte", None, lambda: alone(lambda: _read(_Bytewise(path)))),
+        ours("cache", None, lambda: alone(lambda: _read(PackedReader(f"{path}.lopc")))),
     ]
     title = f"reading alone, one processor, {size:.0f} MB, 75 pairs a row"
     yield Group(title, "ns/row", contenders, "text byte by byte")
@@ -102,7 +102,7 @@ class _Bytewise(LibsvmReader):
         return _core.parse_libsvm(piece, 1, base, limit, True, 0, bytewise=True)
 
 
-def _alone(work: Callable[[], object]) -> None:
+def alone(work: Callable[[], object]) -> None:
     """Work on a single processor."""
     if not hasattr(os, "sched_setaffinity"):
         return
@@ -118,7 +118,7 @@ def _read(reader: Iterable[Block]) -> int:
     return sum(len(block.lines) for block in reader)
 
 
-def _timed(work: Callable[[], object]) -> Callable[[], float]:
+def timed(work: Callable[[], object]) -> Callable[[], float]:
     """Wall time: the work is that of several threads, or of another process."""
 
     def run() -> float:

@@ -138,6 +138,30 @@ class PyModel {
     return out;
   }
 
+  // Scores of rows by models that have learned together and were not looked at since, in one pass. None if they are to
+  // be asked one by one.
+  static nb::object score_together(const nb::list& models, const HeldRows& held) {
+    std::vector<PyModel*> all;
+    for (const nb::handle model : models) all.push_back(nb::cast<PyModel*>(model));
+    const std::shared_ptr<Learned> learned = all.empty() ? nullptr : all[0]->learned_;
+    if (!learned || held.events || std::ranges::any_of(all, [&](PyModel* m) { return m->learned_ != learned; }))
+      return nb::none();
+    std::vector<Fresh<double>> scores;
+    std::vector<double*> out(learned->models());
+    for (PyModel* model : all) {
+      scores.emplace_back(held.rows.size());
+      out[model->place_] = scores.back().data();
+    }
+    {
+      nb::gil_scoped_release free;
+      if (!learned->score(held.rows, out)) out.clear();
+    }
+    if (out.empty()) return nb::none();
+    nb::list found;
+    for (auto& one : scores) found.append(std::move(one).to_numpy());
+    return found;
+  }
+
   auto score(const HeldRows& held) {
     Fresh<double> out(held.rows.size());
     {
@@ -353,7 +377,15 @@ class PyModel {
     return nb::make_tuple(to_numpy<Index>(std::move(features), {size}),
                           to_numpy<double>(std::move(weights), {size}));
   }
-  Index features() { return catch_up().features(); }
+  // How many features have a weight, of a model that has not left its bank.
+  std::optional<Count> banked_nonzeros() {
+    const auto learned = learned_;
+    if (!learned) return {};
+    const std::size_t place = place_;
+    nb::gil_scoped_release free;
+    return learned->nonzeros(place);
+  }
+  Index features() { return learned_ ? learned_->features() : model_->features(); }
   Count rounds() { return catch_up().rounds(); }
   Count updates() { return catch_up().updates(); }
   double rho() { return catch_up().rho(); }
@@ -543,6 +575,8 @@ void bind_model(nb::module_& m) {
       .def("set_names", &PyModel::set_names, nb::arg("names"))
       .def("coefficients", &PyModel::coefficients)
       .def("nonzeros", &PyModel::nonzeros, "Features and weights other than 0.")
+      .def_prop_ro("banked_nonzeros", &PyModel::banked_nonzeros,
+                   "How many features have a weight, of a model that has not left its bank; else None.")
       .def_prop_ro("names", &PyModel::names)
       .def_prop_ro("names_bytes", &PyModel::names_bytes)
       .def_prop_ro("features", &PyModel::features)
@@ -553,6 +587,8 @@ void bind_model(nb::module_& m) {
   m.def("learn_together", &PyModel::learn_together, nb::arg("models"), nb::arg("rows"), nb::arg("labels"),
         nb::arg("weights").none(), nb::arg("order").none(), nb::arg("rho").none(), nb::arg("every"),
         nb::arg("scores"), "One pass for several models.");
+  m.def("score_together", &PyModel::score_together, nb::arg("models"), nb::arg("rows"),
+        "Scores by each of several models that have learned together; None if they are to be asked one by one.");
 }
 
 }  // namespace lopsided

@@ -21,7 +21,13 @@ struct Banked {
 class Learned {
  public:
   virtual ~Learned() = default;
+  virtual std::size_t models() const = 0;
+  virtual Index features() const = 0;
   virtual void give(std::size_t place, Model& model) = 0;
+  // How many features have a weight.
+  virtual Count nonzeros(std::size_t place) = 0;
+  // What each model would say of rows, unless its array is null. False if they are to be asked one by one.
+  virtual bool score(const Rows& rows, std::span<double* const> out) = 0;
 };
 
 // Whether models of this kind can, if they are alike.

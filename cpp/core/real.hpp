@@ -27,4 +27,26 @@ Real most(const Real& a, const Real& b) {
 inline bool any(bool which) { return which; }
 inline double root(double value) { return std::sqrt(value); }
 
+template <class Which>
+  requires(sizeof(Which) >= 16)
+[[gnu::always_inline]] inline bool any(const Which& which) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Which) == 32) {  // only where there is AVX
+    int found;
+    asm("vmovmskpd %1, %0" : "=r"(found) : "x"(which));
+    return found != 0;
+  }
+#endif
+  long long found = 0;
+  for (int l = 0; l < static_cast<int>(sizeof(Which) / sizeof(long long)); ++l) found |= which[l];
+  return found != 0;
+}
+template <class Real>
+  requires(sizeof(Real) >= 16)
+Real root(const Real& value) {
+  Real out;
+  for (int l = 0; l < static_cast<int>(sizeof(Real) / sizeof(double)); ++l) out[l] = std::sqrt(value[l]);
+  return out;
+}
+
 }  // namespace lopsided

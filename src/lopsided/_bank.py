@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._around import Around
-from ._data import DivergedError, is_events
+from ._data import Batch, DivergedError, as_batch, is_events
 from ._learning import Ready, turn_of
 from ._parameters import same
 from .base import OnlineClassifier
@@ -73,6 +74,19 @@ def learn_together(
             else:
                 results.append(model._learned(each, result))
         return results
+
+
+def score_together(models: Sequence[OnlineClassifier], X: Any) -> list[NDArray[np.float64]]:
+    """Return what each model says of rows, in one pass if they learned in one."""
+    batch = X if is_events(X) else as_batch(X)
+    found = None
+    cores = [model._model for model in models]
+    if len(models) > 1 and isinstance(batch, Batch) and None not in cores:
+        with suppress(ValueError):  # whatever is wrong is found again
+            found = _core.score_together(cores, batch.rows)
+    if found is None:
+        return [model.score_many(batch) for model in models]
+    return list(map(np.asarray, found))
 
 
 def _alike(models: Sequence[OnlineClassifier]) -> bool:

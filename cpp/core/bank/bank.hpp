@@ -2,143 +2,14 @@
 // the models have of a feature lie side by side. Each ends as it would have alone, to the bit.
 #pragma once
 
+#include <mutex>
+
 #include "../bank.hpp"
 #include "../threads.hpp"
 #include "exchange.hpp"
-#include "steps.hpp"
+#include "tile.hpp"
 
 namespace lopsided {
-
-// Scores are handed on a line of the cache at a time: those of one row go to as many places as there are models, and
-// these may be places that push each other out of the cache.
-inline constexpr Count together = 8;
-
-// As many models as fit the registers.
-template <class Real, int parts, class Learner>
-class alignas(sizeof(Real)) Tile {
- public:
-  static constexpr int places = models_in<Real> * parts;
-
-  explicit Tile(std::span<Banked> all) : all_(all.first(std::min<std::size_t>(all.size(), places))) {
-    for (std::size_t l = 0; l < all_.size(); ++l) {
-      scores_[l] = all_[l].pass.scores;
-      alive_[part(l)][place(l)] = -1;
-    }
-  }
-  std::span<Banked> models() const { return all_; }
-  Learner& learner(std::size_t l) { return learners_[part(l)]; }
-  static int part(std::size_t l) { return static_cast<int>(l) / models_in<Real>; }
-  static int place(std::size_t l) { return static_cast<int>(l) % models_in<Real>; }
-  double* number(std::size_t feature, std::size_t i, std::size_t l) {
-    return table_.get() + (feature * Learner::width + i) * places + l;
-  }
-
-  // Room for so many features, of which none has begun.
-  void reserve(std::size_t features) {
-    size_ = features * Learner::width * places;
-    table_ = {LineAllocator<double>().allocate(size_), Free{size_}};
-  }
-  void begin(std::size_t feature) {
-    for (std::size_t i = 0; i < Learner::width; ++i) std::fill_n(number(feature, i, 0), places, Learner::initial[i]);
-  }
-
-  // The features of the row that comes next are looked up; while this one is met, they are brought near.
-  [[gnu::always_inline]] void expect(const SparseRow& x, Count visit) {
-    constexpr std::size_t far = std::size_t{1} << 20;
-    std::vector<double*>& found = found_[visit % 2];
-    if (found.size() < static_cast<std::size_t>(x.size) + 3) found.resize(static_cast<std::size_t>(x.size) + 3);
-    double* const table = table_.get();
-    double** const out = found.data();
-    for (Index k = 0; k < x.size; ++k) out[k] = table + static_cast<std::size_t>(x.indices[k]) * (Learner::width * places);
-    next_ = {out, size_ * sizeof(double) < far ? 0 : x.size};
-  }
-
-  template <class Row>
-  [[gnu::always_inline]] void meet(const Row& x, const Target& t, Count visit, Count row) {
-    const Beside<Real, parts, Learner::width> beside{table_.get(), found_[visit % 2].data()};
-    const auto at = [=](Index k, int p) { return beside.template at<Row>(k, p); };
-    const auto met = [&](auto next) __attribute__((always_inline)) {
-      return Learner::template meet<Real, parts>(learners_, x, at, next);
-    };
-    Pack<Real, parts> scores;
-    if (std::same_as<Row, DenseRow> || next_.size == 0) {
-      scores = met(near);
-    } else if constexpr (std::same_as<Row, SparseRow>) {
-      scores = met(next_);
-      next_.rest(x.size);
-    }
-    Pack<Mask<Real>, parts> lost;  // not finite
-    Mask<Real> some{};
-    for_each_part<parts>([&](auto p) { some |= lost[p] = (scores[p] - scores[p] != 0.0) & alive_[p]; });
-    if (any(some)) [[unlikely]] lose(lost, row);
-    for_each_part<parts>([&](auto p) { recent_[visit % together][p] = scores[p]; });
-    for_each_part<parts>([&](auto p) {
-      const Mask<Real> wrong = t.y > 0 ? scores[p] < 0.0 : scores[p] >= 0.0;
-      Real& wrongs = t.y > 0 ? missed_[p] : alarms_[p];
-      wrongs += choose<Real>(wrong, all<Real>(t.weight), Real{});
-      updates_[p] -= learners_[p].learn(x, t, scores[p], alive_[p], [=](Index k) { return at(k, p); });
-    });
-  }
-
-  void skip(Count visit) { recent_[visit % together].fill(lopsided::all<Real>(std::numeric_limits<double>::quiet_NaN())); }
-
-  // What the models said of the last rows.
-  void hand_on(Count first, Count count) {
-    if (count == together) hand_on(first, std::integral_constant<Count, together>{});
-    else hand_on<Count>(first, count);
-  }
-
-  // What has happened so far is `shared` and what each model has of its own.
-  void tell(Tally shared) {
-    for (std::size_t l = 0; l < all_.size(); ++l) {
-      Tally& tally = all_[l].pass.tally = shared;
-      tally.false_negatives = missed_[part(l)][place(l)];
-      tally.false_positives = alarms_[part(l)][place(l)];
-      tally.updates = updates(l);
-    }
-  }
-  Count updates(std::size_t l) const { return static_cast<Count>(updates_[part(l)][place(l)]); }
-  void mark() {
-    for (Banked& one : all_) one.pass.curve.push_back(one.pass.tally);
-  }
-
- private:
-  template <class Size>
-  void hand_on(Count first, Size count) {
-    for (std::size_t l = 0; l < all_.size(); ++l)
-      if (scores_[l]) {
-        __builtin_prefetch(scores_[l] + first + 2 * together, 1);
-        for (Count i = 0; i < count; ++i) scores_[l][first + i] = recent_[i][part(l)][place(l)];
-      }
-  }
-  [[gnu::noinline, gnu::cold]] void lose(const Pack<Mask<Real>, parts>& lost, Count row) {
-    for (std::size_t l = 0; l < all_.size(); ++l)
-      if (lost[part(l)][place(l)]) {
-        alive_[part(l)][place(l)] = 0;
-        try {
-          refuse_score(row);
-        } catch (const DataError& error) {
-          all_[l].failure = error;
-        }
-      }
-  }
-
-  struct Free {
-    std::size_t size;
-    void operator()(double* p) const { LineAllocator<double>().deallocate(p, size); }
-  };
-
-  std::span<Banked> all_;
-  Pack<Learner, parts> learners_;
-  std::size_t size_ = 0;
-  std::unique_ptr<double[], Free> table_{nullptr, Free{0}};
-  std::array<std::vector<double*>, 2> found_;  // what is kept of the features of this row and of the next
-  Next<Learner::width * places> next_;
-  std::array<double*, places> scores_{};
-  std::array<Pack<Real, parts>, together> recent_{};
-  Pack<Mask<Real>, parts> alive_{}, updates_{};
-  Pack<Real, parts> missed_{}, alarms_{};
-};
 
 template <class Real, class Learner>
 class Bank {
@@ -183,13 +54,13 @@ class Bank {
       if constexpr (requires { tile.learner(l).target; }) same = same && !tile.learner(l).target.on();
     });
     columns_ = rows.columns();
-    sparse_ = rows.sparse() && !(prepare_.standard && prepare_.centred);
+    sparse_ = sparse(rows);
     const std::size_t size = static_cast<std::size_t>(columns_) + prepare_.offset();
     numbered_ = sparse_ && rows.stored() < few * size;
     const std::size_t places = numbered_ ? std::min<std::size_t>(size, rows.stored() + prepare_.offset()) + 1 : size;
     if (!same || places > most / (Learner::width * lanes)) return false;
     for_each_tile([&](auto& tile) { tile.reserve(places); });
-    if (numbered_) places_.resize(size);
+    if (numbered_) places_.resize(size), begin(0);
     else for (std::size_t j = 0; j < size; ++j) begin(j);
     prepare_.grow(static_cast<std::size_t>(columns_));
     return true;
@@ -236,16 +107,65 @@ class Bank {
   }
 
   bool sparse() const { return sparse_; }
+  std::size_t models() const { return all_.size(); }
+  Index features() const { return columns_; }
+
+  // Whether it can say what its models would say of these rows.
+  bool scores(const Rows& rows) const {
+    bool yes = sparse(rows) == sparse_ && rows.columns() == columns_;
+    for_each_tile([&](const auto& tile) { yes = yes && tile.scores(); });
+    return yes;
+  }
+  // What the models say of rows that are not learned, where that is wanted. False if some of it is not finite. Several
+  // threads may ask: nothing changes.
+  template <class Row>
+  bool score(const Rows& rows, std::span<double* const> out) const {
+    Prepare prepare = prepare_;
+    Scratch raw, prepared;
+    std::vector<double*> found;
+    std::vector<Index> places(numbered_ ? static_cast<std::size_t>(columns_) + prepare_.offset() : 0), placed;
+    for (std::size_t p = 1; numbered_ && p < features_.size(); ++p) places[static_cast<std::size_t>(features_[p])] = static_cast<Index>(p);
+    bool finite = true;
+    for (Count i = 0; i < rows.size(); ++i) {
+      Row x = prepare.row(rows.row<Row>(i, raw), columns_, false, prepared);
+      if constexpr (std::same_as<Row, SparseRow>)
+        if (numbered_) {
+          placed.resize(static_cast<std::size_t>(x.size));
+          for (Index k = 0; k < x.size; ++k) placed[static_cast<std::size_t>(k)] = places[static_cast<std::size_t>(x.indices[k])];
+          x.indices = placed.data();
+        }
+      std::size_t first = 0;
+      for_each_tile([&](const auto& tile) {
+        finite &= tile.score(x, found, out.subspan(first), i);
+        first += tile.models().size();
+      });
+    }
+    return finite;
+  }
+
+  // How many weights each model has, the constant's not counted.
+  void nonzeros(Count* out) const {
+    const std::size_t first = numbered_ + static_cast<std::size_t>(prepare_.offset());  // the constant came first
+    const std::size_t last = numbered_ ? features_.size() : static_cast<std::size_t>(columns_) + prepare_.offset();
+    for_each_tile([&](const auto& tile) {
+      tile.nonzeros(first, last, out);
+      out += tile.models().size();
+    });
+  }
 
  private:
+  bool sparse(const Rows& rows) const { return rows.sparse() && !(prepare_.standard && prepare_.centred); }
+
   static constexpr std::size_t most = std::size_t{1} << 27;  // numbers of features: 1 GB
   static constexpr std::size_t few = 8;  // numbers of rows for each feature: what a place costs, by what a look at it does
 
-  void for_each_tile(auto visit) {
-    for (auto& tile : large_) visit(tile);
-    for (auto& tile : middle_) visit(tile);
-    for (auto& tile : small_) visit(tile);
+  static void for_each_tile_of(auto& bank, auto visit) {
+    for (auto& tile : bank.large_) visit(tile);
+    for (auto& tile : bank.middle_) visit(tile);
+    for (auto& tile : bank.small_) visit(tile);
   }
+  void for_each_tile(auto visit) { for_each_tile_of(*this, visit); }
+  void for_each_tile(auto visit) const { for_each_tile_of(*this, visit); }
   void for_each_model(auto visit) {
     for_each_tile([&](auto& tile) {
       for (std::size_t l = 0; l < tile.models().size(); ++l) visit(tile, l);
@@ -356,8 +276,18 @@ class Bank {
   Index columns_ = 0;
   bool sparse_ = false, numbered_ = false;
   std::vector<Index> places_;       // of each feature, while it learns; 0: it has not come
-  std::vector<Index> features_{0};  // of each place
+  std::vector<Index> features_{0};  // of each place; 0 is that of all that have not come
 };
+
+// Work for a bank, compiled for the instruction set of its vectors.
+template <class Learner>
+bool on(Bank<Two, Learner>& bank, auto work) {
+  return work(bank);
+}
+template <class Learner>
+LOPSIDED_AVX2 bool on(Bank<Four, Learner>& bank, auto work) {
+  return work(bank);
+}
 
 // Many models are several banks, each on a thread of its own.
 template <class One>
@@ -375,15 +305,36 @@ class Banks final : public Learned {
       lanes += parts_.back().bank.lanes();
       first = last;
     }
+    models_ = all.size();
     return std::ranges::all_of(parts_, [&](Part& part) { return part.bank.load(rows, lanes); });
   }
-  void learn(auto one) {
-    in_parallel(parts_.size(), parts_.size(), [&](std::size_t t, Count, Count) { one(parts_[t].bank); });
+  void learn(const Rows& rows, const Pass& pass) {
+    by_row(parts_[0].bank.sparse(), [&]<class Row>(Row*, One& bank, std::size_t) {
+      bank.template learn<Row>(rows, pass);
+      return true;
+    });
   }
+
+  std::size_t models() const override { return models_; }
+  Index features() const override { return parts_[0].bank.features(); }
   void give(std::size_t place, Model& model) override {
     const auto after = [](std::size_t at, const Part& part) { return at < part.first; };
     Part& part = *std::prev(std::upper_bound(parts_.begin(), parts_.end(), place, after));
     part.bank.give(place - part.first, model);
+  }
+  Count nonzeros(std::size_t place) override {
+    std::call_once(counted_, [&] {
+      nonzeros_.resize(models_);
+      for (Part& part : parts_)
+        on(part.bank, [out = nonzeros_.data() + part.first](One& bank) { return bank.nonzeros(out), true; });
+    });
+    return nonzeros_[place];
+  }
+  bool score(const Rows& rows, std::span<double* const> out) override {
+    const bool can = std::ranges::all_of(parts_, [&](Part& part) { return part.bank.scores(rows); });
+    return can && by_row(parts_[0].bank.sparse(), [&]<class Row>(Row*, One& bank, std::size_t first) {
+             return bank.template score<Row>(rows, out.subspan(first, bank.models()));
+           });
   }
 
  private:
@@ -391,7 +342,23 @@ class Banks final : public Learned {
     std::size_t first;  // model
     One bank;
   };
+  // Each bank on a thread, with the kind of row it learned from. Whether all said yes.
+  bool by_row(bool sparse, auto work) {
+    std::vector<char> said(parts_.size());
+    in_parallel(parts_.size(), parts_.size(), [&](std::size_t t, Count, Count) {
+      Part& part = parts_[t];
+      const auto with = [&]<class Row>(Row* kind) {
+        return on(part.bank, [&](One& bank) { return work(kind, bank, part.first); });
+      };
+      said[t] = sparse ? with(static_cast<SparseRow*>(nullptr)) : with(static_cast<DenseRow*>(nullptr));
+    });
+    return std::ranges::all_of(said, [](char yes) { return yes; });
+  }
+
   std::vector<Part> parts_;
+  std::size_t models_ = 0;
+  std::once_flag counted_;
+  std::vector<Count> nonzeros_;
 };
 
 }  // namespace lopsided

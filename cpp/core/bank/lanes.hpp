@@ -18,28 +18,6 @@ typedef double Four __attribute__((vector_size(32)));
 template <class Real>
 inline constexpr int models_in = static_cast<int>(sizeof(Real) / sizeof(double));
 
-template <class Which>
-  requires(sizeof(Which) >= 16)
-[[gnu::always_inline]] inline bool any(const Which& which) {
-#if defined(__x86_64__)
-  if constexpr (sizeof(Which) == 32) {  // only where there is AVX
-    int found;
-    asm("vmovmskpd %1, %0" : "=r"(found) : "x"(which));
-    return found != 0;
-  }
-#endif
-  long long found = 0;
-  for (int l = 0; l < static_cast<int>(sizeof(Which) / sizeof(long long)); ++l) found |= which[l];
-  return found != 0;
-}
-template <class Real>
-  requires(sizeof(Real) >= 16)
-Real root(const Real& value) {
-  Real out;
-  for (int l = 0; l < models_in<Real>; ++l) out[l] = std::sqrt(value[l]);
-  return out;
-}
-
 template <class Real>
 using Anywhere [[gnu::aligned(8), gnu::may_alias]] = Real;
 

@@ -1,4 +1,4 @@
-// How learners work in a bank: the formulas of each, over vectors. `Real` is a vector; a learner's numbers of a
+// How learners work in a bank: the formulas of each, over vectors. A learner may take a row in before it scores it. `Real` is a vector; a learner's numbers of a
 // feature, `width` of them, lie in a table beside those of the other models of the vector and of the pack. A number
 // that is `initial` below 0 was never written: the model has a 0 there.
 #pragma once
@@ -44,7 +44,7 @@ struct FirstOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<FirstOrder, parts>& all, const Row& x, auto at, auto next) {
+  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<FirstOrder, parts>& all, const Row& x, auto at, auto next) {
     auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; }, next);
     for_each_part<parts>([&](auto p) {
       out[p] = x.scale * out[p];
@@ -52,6 +52,10 @@ struct FirstOrder {
     });
     return out;
   }
+  auto weighs() const {
+    return [](const auto& numbers) { return numbers[0] != 0.0; };
+  }
+  bool scores() const { return true; }
 
   template <class Real, class Row>
   [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
@@ -75,11 +79,15 @@ struct SecondOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<SecondOrder, parts>&, const Row& x, auto at, auto next) {
+  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<SecondOrder, parts>&, const Row& x, auto at, auto next) {
     auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; }, next);
     for_each_part<parts>([&](auto p) { out[p] = x.scale * out[p]; });
     return out;
   }
+  auto weighs() const {
+    return [](const auto& numbers) { return numbers[0] != 0.0; };
+  }
+  bool scores() const { return true; }
 
   template <class Real, class Row>
   [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
@@ -136,22 +144,33 @@ struct Shrinking {
   Table table{width};  // only to name it
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> meet(Pack<Shrinking, parts>& all, const Row& x, auto at, auto next) {
-    if constexpr (Rule::takes_in) {
-      const auto total = sums<Real, parts>(
-          x, [&](Index k, int p) -> Real { return Rule::part()(at(k, p), x.value(k)); });
-      for_each_part<parts>([&](auto p) {
-        all[p].rule.taking(total[p], [&](auto take) {
-          for (Index k = 0; k < x.size; ++k) take(at(k, p), x.value(k));
-        });
+  [[gnu::always_inline]] static void take_in(const Pack<Shrinking, parts>& all, const Row& x, auto at) requires Rule::takes_in {
+    const auto total = sums<Real, parts>(
+        x, [&](Index k, int p) -> Real { return Rule::part()(at(k, p), x.value(k)); });
+    for_each_part<parts>([&](auto p) {
+      all[p].rule.taking(total[p], [&](auto take) {
+        for (Index k = 0; k < x.size; ++k) take(at(k, p), x.value(k));
       });
-    }
+    });
+  }
+  template <class Real, int parts, class Row>
+  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<Shrinking, parts>& all, const Row& x, auto at, auto next) {
     return weighing(all[0].rule, [&](auto weights) {
       return [&]<int... p>(std::integer_sequence<int, p...>) {
         const std::tuple w(weights(all[p].rule, all[p].seen, all[p].target)...);
         return sums<Real, parts>(x, [&](Index k, auto q) -> Real { return std::get<q>(w)(at(k, q)) * x.value(k); }, next);
       }(std::make_integer_sequence<int, parts>{});
     });
+  }
+  auto weighs() const {
+    return [w = rule.weights(seen, target), c = clip](const auto& numbers) {
+      const auto weight = w(numbers);
+      return (weight != 0.0) & ((weight >= c) | (weight <= -c));
+    };
+  }
+  bool scores() const {
+    if constexpr (Rule::takes_in) return clip == 0 && !rule.transductive;
+    return clip == 0;
   }
 
   template <class Real, class Row>

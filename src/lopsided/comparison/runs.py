@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._bank import score_together
 from .._data import (
     BadRowError,
     Batch,
@@ -105,14 +106,22 @@ class Data:
     codes: NDArray[np.int8]
     labels: Labels
 
-    def judged(self, model: Any, rows: NDArray[np.int64] | None, learned: Progress) -> Progress:
-        """Return what a model says of some rows, or of all."""
-        if rows is None:
-            scores = model.score_many(self.X)
-            return _judged(self.codes, scores, self.weights, learned)
-        scores = model.score_many(some_rows(self.given, rows))
-        weights = None if self.weights is None else self.weights[rows]
-        return _judged(self.codes[rows], scores, weights, learned)
+    def judged(
+        self,
+        models: Sequence[Any],
+        rows: NDArray[np.int64] | None,
+        learned: Sequence[Progress | DivergedError],
+    ) -> list[Progress | DivergedError]:
+        """Return what models say of some rows, or of all; those that have no end say nothing."""
+        sound = [k for k, one in enumerate(learned) if not isinstance(one, DivergedError)]
+        X = self.X if rows is None else some_rows(self.given, rows)
+        codes = self.codes if rows is None else self.codes[rows]
+        weights = self.weights if rows is None or self.weights is None else self.weights[rows]
+        found = list(learned)
+        said = score_together([models[k] for k in sound], X) if sound else []
+        for k, scores in zip(sound, said, strict=True):
+            found[k] = _judged(codes, scores, weights, _not_diverged(learned[k]))
+        return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,6 +142,7 @@ class Job:
         try:
             models = [learner.make(point, split.seed) for point in points]
             passes = self._learned(models, split.train, self.points)
+            parts = self._parts(passes, split, models)
             inner = [self._held(learner, points, *part) for part in split.inner]
         except (BadRowError, LabelError):
             raise
@@ -142,7 +152,7 @@ class Job:
             raise _blamed(learner, points[0], split, error) from None
         return [  # a model that has left its bank takes more room: it goes when it is reported
             self._reported(
-                learner, point, at, models.pop(0), passes[k], [held[k] for held in inner]
+                learner, point, at, models.pop(0), passes[k], parts[k], [held[k] for held in inner]
             )
             for k, point in enumerate(points)
         ]
@@ -154,6 +164,7 @@ class Job:
         at: int,
         model: Any,
         progress: Progress | DivergedError,
+        parts: tuple[Progress | DivergedError, Progress | DivergedError],
         inner: Sequence[Progress | DivergedError],
     ) -> Run:
         """Return a run of which the passes are over, those of inner folds too."""
@@ -161,7 +172,7 @@ class Job:
         value = measure(self.metric).of
         try:
             learned = _not_diverged(progress)
-            by, reported = self._parts(learned, split, model)
+            by, reported = map(_not_diverged, parts)
             choice = value(by, self.prices)
             if inner:
                 choice = float(np.mean([value(_not_diverged(p), self.prices) for p in inner]))
@@ -207,21 +218,24 @@ class Job:
         test: NDArray[np.int64],
     ) -> list[Progress | DivergedError]:
         models = [learner.make(point) for point in points]
-        passes = self._learned(models, train, 0)
-        return [
-            p if isinstance(p, DivergedError) else self.data.judged(m, test, p)
-            for m, p in zip(models, passes, strict=True)
-        ]
+        return self.data.judged(models, test, self._learned(models, train, 0))
 
-    def _parts(self, progress: Progress, split: Split, model: Any) -> tuple[Progress, Progress]:
-        """Return what parameters may be chosen by and what is reported."""
+    def _parts(
+        self, passes: Sequence[Progress | DivergedError], split: Split, models: Sequence[Any]
+    ) -> list[tuple[Progress | DivergedError, Progress | DivergedError]]:
+        """Return what parameters may be chosen by and what is reported, of each model."""
         if split.test is not None or self.held_out is not None:
             held = self.data if self.held_out is None else self.held_out
-            return progress, held.judged(model, split.test, progress)
-        if split.start:
-            first, rest = slice(split.start), slice(split.start, None)
-            return _part(progress, first), _part(progress, rest)
-        return progress, progress
+            return list(zip(passes, held.judged(models, split.test, passes), strict=True))
+        if not split.start:
+            return [(one, one) for one in passes]
+        first, rest = slice(split.start), slice(split.start, None)
+        return [
+            (one, one)
+            if isinstance(one, DivergedError)
+            else (_part(one, first), _part(one, rest))
+            for one in passes
+        ]
 
 
 def _not_diverged(progress: Progress | DivergedError) -> Progress:
@@ -236,12 +250,13 @@ def _blamed(learner: Learner, point: int, split: Split, error: ValueError) -> Va
 
 def _sparsity(model: Any) -> tuple[int | None, float | None]:
     """Return how many weights are not 0 and the share of those that are."""
-    if hasattr(model, "nnz_"):
-        return int(model.nnz_), float(model.sparsity_)
-    weights = getattr(model, "coef_", None)
-    if weights is None:
-        return None, None
-    nnz = int(np.count_nonzero(weights))
+    core = getattr(model, "_model", None)
+    nnz = None if core is None else core.banked_nonzeros
+    if nnz is None:
+        weights = getattr(model, "coef_", None)
+        if weights is None:
+            return None, None
+        nnz = weights.nnz if hasattr(weights, "nnz") else int(np.count_nonzero(weights))
     return nnz, 1 - nnz / max(1, model.n_features_in_)
 
 
