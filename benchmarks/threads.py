@@ -54,4 +54,3 @@ def groups(quick: bool) -> Iterator[Group]:
             Contender(ALL, timed(run), goal=GOAL if len(os.sched_getaffinity(0)) == 2 else None),
         ]
         yield Group(name, "ms", contenders, ONE, "wall time")
-

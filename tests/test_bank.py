@@ -371,3 +371,63 @@ def test_only_estimators_are_run():
     with pytest.raises(TypeError, match="must be an estimator"):
         progressive_bank([lopsided.COG(), "COG-II"], X, y)
     assert progressive_bank([], X, y) == []
+
+
+# What a bank says of its models, before they are taken out of it -----------------------------------
+
+
+def cores(models):
+    return [model._model for model in models]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@each
+def test_a_bank_says_what_each_of_its_models_would_say(name, params, number, form):
+    X, y = stream(5, 80, 9)
+    learned, held = FORMS[form](X[:60]), FORMS[form](X[60:])
+    shrinks = number != "l1" and "l1" in lopsided.make(name).get_params()
+    models = bank(name, {"l1": 0.05, **params} if shrinks else params, number)
+    progressive_bank(models, learned, y[:60])
+    assert _bank._core.score_together(cores(models), _bank.as_batch(held).rows) is not None
+    nonzeros = [core.banked_nonzeros for core in cores(models)]
+    together = _bank.score_together(models, held)
+    assert None not in [core.banked_nonzeros for core in cores(models)]  # none was taken out
+    for model, scores, nonzero in zip(models, together, nonzeros, strict=True):
+        assert scores.tobytes() == model.score_many(held).tobytes()
+        assert nonzero == np.count_nonzero(np.asarray(model.coef_.tolist()))
+
+
+def test_weights_below_the_clip_do_not_count_and_such_models_speak_for_themselves():
+    X, y = stream(5, 80, 9)
+    models = bank("FSOL", {"clip": 0.2}, "learning_rate")
+    progressive_bank(models, X, y)
+    nonzeros = [core.banked_nonzeros for core in cores(models)]
+    assert _bank._core.score_together(cores(models), _bank.as_batch(X).rows) is None
+    together = _bank.score_together(models, X)
+    assert nonzeros == [model.nnz_ for model in models]
+    assert any(k < 9 for k in nonzeros)
+    for model, scores in zip(models, together, strict=True):
+        assert scores.tobytes() == model.score_many(X).tobytes()
+
+
+def test_models_of_which_one_was_taken_out_are_asked_one_by_one():
+    X, y = stream(5, 80, 9)
+    models = bank("COG-II", {}, "learning_rate")
+    progressive_bank(models, X, y)
+    models[3].learn_one(X[0], y[0])
+    assert models[3]._model.banked_nonzeros is None
+    together = _bank.score_together(models, X)
+    for model, scores in zip(models, together, strict=True):
+        assert scores.tobytes() == model.score_many(X).tobytes()
+
+
+def test_a_bad_row_is_named_as_one_model_would_name_it():
+    X, y = stream(5, 80, 9)
+    models = bank("COG-II", {}, "learning_rate")
+    progressive_bank(models, X, y)
+    bad = X.copy()
+    bad[7, 2] = np.nan
+    with pytest.raises(ValueError, match="row 7: .* column 2"):
+        _bank.score_together(models, bad)
+    with pytest.raises(ValueError, match="features"):
+        _bank.score_together(models, X[:, :5])

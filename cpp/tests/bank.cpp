@@ -84,6 +84,21 @@ TEST(models_in_a_bank_have_the_bits_of_models_alone) {
       }
       const auto learned = learn_together(kind, rows, bank);
       CHECK(learned != nullptr);
+      CHECK(learned->models() == models && learned->features() == rows.columns());
+      std::vector<double> all(models * n, -1);  // of one model nothing is wanted
+      std::vector<double*> said;
+      for (Count m = 0; m < models; ++m) said.push_back(m == 4 ? nullptr : all.data() + m * n);
+      CHECK(learned->score(rows, said));
+      CHECK(!learned->score(Rows({values.data(), false, d, 1}, n, d - 1), said));
+      for (Count m = 0; m < models; ++m) {
+        std::vector<double> scores(n, -1);
+        if (m != 4) alone[m]->score(rows, scores.data());
+        CHECK(std::ranges::equal(scores, std::span(all).subspan(m * n, n)));
+        std::vector<Index> features;
+        std::vector<double> weights;
+        alone[m]->nonzeros(features, weights);
+        CHECK(learned->nonzeros(m) == features.size() - (!features.empty() && features[0] == 0));
+      }
       for (Count m = 0; m < models; ++m) learned->give(m, *together[m]);
       for (Count m = 0; m < models; ++m) CHECK(bits(*together[m], rows) == bits(*alone[m], rows));
     }

@@ -231,9 +231,7 @@ class Job:
             return [(one, one) for one in passes]
         first, rest = slice(split.start), slice(split.start, None)
         return [
-            (one, one)
-            if isinstance(one, DivergedError)
-            else (_part(one, first), _part(one, rest))
+            (one, one) if isinstance(one, DivergedError) else (_part(one, first), _part(one, rest))
             for one in passes
         ]
 
