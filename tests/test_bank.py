@@ -373,7 +373,7 @@ def test_only_estimators_are_run():
     assert progressive_bank([], X, y) == []
 
 
-# What a bank says of its models, before they are taken out of it -----------------------------------
+# What a bank says of its models, before they are taken out of it ----------------------------------
 
 
 def cores(models):
@@ -427,7 +427,7 @@ def test_a_bad_row_is_named_as_one_model_would_name_it():
     progressive_bank(models, X, y)
     bad = X.copy()
     bad[7, 2] = np.nan
-    with pytest.raises(ValueError, match="row 7: .* column 2"):
+    with pytest.raises(ValueError, match=r"row 7: .* column 2"):
         _bank.score_together(models, bad)
     with pytest.raises(ValueError, match="features"):
         _bank.score_together(models, X[:, :5])

@@ -86,7 +86,7 @@ def score_together(models: Sequence[OnlineClassifier], X: Any) -> list[NDArray[n
             found = _core.score_together(cores, batch.rows)
     if found is None:
         return [model.score_many(batch) for model in models]
-    return list(map(np.asarray, found))
+    return [np.asarray(scores) for scores in found]
 
 
 def _alike(models: Sequence[OnlineClassifier]) -> bool:
