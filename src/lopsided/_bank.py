@@ -79,7 +79,7 @@ def learn_together(
 def score_together(models: Sequence[OnlineClassifier], X: Any) -> list[NDArray[np.float64]]:
     """Return what each model says of rows, in one pass if they learned in one."""
     batch = X if is_events(X) else as_batch(X)
-    found = None
+    found: Any = None
     cores = [model._model for model in models]
     if len(models) > 1 and isinstance(batch, Batch) and None not in cores:
         with suppress(ValueError):  # whatever is wrong is found again

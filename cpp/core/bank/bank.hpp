@@ -338,8 +338,8 @@ class Banks final : public Learned {
   }
 
  private:
-  struct Part {
-    std::size_t first;  // model
+  struct alignas(128) Part {  // as tiles
+    std::size_t first;        // model
     One bank;
   };
   // Each bank on a thread, with the kind of row it learned from. Whether all said yes.

@@ -13,7 +13,7 @@ namespace lopsided {
 inline constexpr Count together = 8;
 
 template <class Real, int parts, class Learner>
-class alignas(sizeof(Real)) Tile {
+class alignas(128) Tile {  // and so in no line of the cache that another thread writes to
  public:
   static constexpr int places = models_in<Real> * parts;
 
