@@ -17,6 +17,8 @@ GOAL = 1.7  # times as fast on two
 
 
 def groups(quick: bool) -> Iterator[Group]:
+    if not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2:
+        return
     rows = 20_000 if quick else 100_000
     X, y = data.zipf(rows)
     small, few = data.zipf(rows // 5)
@@ -46,8 +48,6 @@ def groups(quick: bool) -> Iterator[Group]:
                 return cross_val_score(lopsided.ACOG(), X, y, cv=4, n_jobs=-1, scoring="roc_auc")
 
         work["cross_val_score of scikit-learn, which copies rows, on threads"] = validated
-    if not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2:
-        return
     goal = GOAL if len(os.sched_getaffinity(0)) == 2 else None
     for name, run in work.items():
         contenders = [

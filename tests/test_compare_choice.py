@@ -185,3 +185,17 @@ def test_one_permutation_leaves_nothing_to_choose_on():
     alone = compare(["COG-II"], X, y, permutations=1, grid={})
     assert math.isnan(alone.rows[0].std["metric"])
     assert "±" not in alone.table()
+
+
+@pytest.mark.parametrize("rates", [[1e-3, 1e200], [1e-3, 1e-2, 1e200]])
+def test_settings_that_diverge_on_held_out_rows_only_are_not_chosen(rates):
+    X, y = small(200)
+    far = 1e120 * X[:50]  # small weights bear them
+    learner = {"it": lopsided.COG(scaling="none", class_weight=None)}
+    result = compare(
+        learner, X, y, grid={"learning_rate": rates}, held_out=(far, y[:50]), permutations=2
+    )
+    value = {run.parameters["learning_rate"]: run.value for run in result.sweep}
+    assert math.isnan(value.pop(1e200))
+    assert all(map(math.isfinite, value.values()))
+    assert {run.parameters["learning_rate"] for run in result.runs} <= set(rates[:-1])

@@ -147,3 +147,12 @@ def test_all_values_of_the_papers_are_tried_on_demand():
         for given in ((), ("paper",))
     ]
     assert sizes == [{"learning_rate": 5, "delta_pos": 3}, {"learning_rate": 11, "delta_pos": 11}]
+
+
+def test_held_out_columns_in_another_order_are_refused():
+    pandas = pytest.importorskip("pandas")
+    X, y = small()
+    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    turned = frame[frame.columns[::-1]]
+    with pytest.raises(ValueError, match="feature names"):
+        compare(["COG-II"], frame, y, held_out=(turned, y), permutations=2)

@@ -149,6 +149,7 @@ class PyModel {
     std::vector<Fresh<double>> scores;
     std::vector<double*> out(learned->models());
     for (PyModel* model : all) {
+      if (out[model->place_]) return nb::none();  // twice the same
       scores.emplace_back(held.rows.size());
       out[model->place_] = scores.back().data();
     }

@@ -30,8 +30,8 @@ inline double root(double value) { return std::sqrt(value); }
 template <class Which>
   requires(sizeof(Which) >= 16)
 [[gnu::always_inline]] inline bool any(const Which& which) {
-#if defined(__x86_64__)
-  if constexpr (sizeof(Which) == 32) {  // only where there is AVX
+#if defined(__x86_64__) && defined(__OPTIMIZE__)
+  if constexpr (sizeof(Which) == 32) {  // only where there is AVX, into which all of it is inlined
     int found;
     asm("vmovmskpd %1, %0" : "=r"(found) : "x"(which));
     return found != 0;

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._around import Around
+from ._columns import check_columns
 from ._data import Batch, DivergedError, as_batch, is_events
 from ._learning import Ready, turn_of
 from ._parameters import same
@@ -76,17 +77,28 @@ def learn_together(
         return results
 
 
-def score_together(models: Sequence[OnlineClassifier], X: Any) -> list[NDArray[np.float64]]:
+Scores = NDArray[np.float64] | DivergedError
+
+
+def score_together(models: Sequence[OnlineClassifier], X: Any) -> list[Scores]:
     """Return what each model says of rows, in one pass if they learned in one."""
     batch = X if is_events(X) else as_batch(X)
     found: Any = None
     cores = [model._model for model in models]
-    if len(models) > 1 and isinstance(batch, Batch) and None not in cores:
-        with suppress(ValueError):  # whatever is wrong is found again
+    if len(models) > 1 and isinstance(batch, Batch) and cores[0] is not None and None not in cores:
+        check_columns(type(models[0]).__name__, cores[0], batch, learning=False)
+        with suppress(ValueError, MemoryError):  # whatever is wrong is found again
             found = _core.score_together(cores, batch.rows)
     if found is None:
-        return [model.score_many(batch) for model in models]
+        return [_scores(model, batch) for model in models]
     return [np.asarray(scores) for scores in found]
+
+
+def _scores(model: OnlineClassifier, batch: Any) -> Scores:
+    try:
+        return model.score_many(batch)
+    except DivergedError as error:
+        return error
 
 
 def _alike(models: Sequence[OnlineClassifier]) -> bool:

@@ -265,7 +265,7 @@ class Bank {
     }
   }
 
-  std::span<Banked> all_;  // there while it learns
+  std::span<Banked> all_;  // there while it learns, and how many they were
   std::vector<Tile<Real, 3, Learner>> large_;
   std::vector<Tile<Real, 2, Learner>> middle_;
   std::vector<Tile<Real, 1, Learner>> small_;

@@ -1,6 +1,6 @@
-// How learners work in a bank: the formulas of each, over vectors. A learner may take a row in before it scores it. `Real` is a vector; a learner's numbers of a
+// How learners work in a bank: the formulas of each, over vectors. `Real` is a vector; a learner's numbers of a
 // feature, `width` of them, lie in a table beside those of the other models of the vector and of the pack. A number
-// that is `initial` below 0 was never written: the model has a 0 there.
+// that is `initial` below 0 was never written: the model has a 0 there. A learner may `take_in` a row before its score.
 #pragma once
 
 #include <tuple>

@@ -134,12 +134,14 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
     double* const table = table_.get();
     double** const out = found.data();
     for (Index k = 0; k < x.size; ++k) out[k] = table + static_cast<std::size_t>(x.indices[k]) * (Learner::width * places);
+    std::fill_n(out + x.size, 3, table);  // for Next
   }
   template <class Size>
   void hand_on(Count first, Size count) {
     for (std::size_t l = 0; l < all_.size(); ++l)
       if (scores_[l]) {
-        __builtin_prefetch(scores_[l] + first + 2 * together, 1);
+        const auto here = reinterpret_cast<std::uintptr_t>(scores_[l] + first);
+        __builtin_prefetch(reinterpret_cast<const void*>(here + 2 * together * sizeof(double)), 1);  // there may be no more
         for (Count i = 0; i < count; ++i) scores_[l][first + i] = recent_[i][part(l)][place(l)];
       }
   }

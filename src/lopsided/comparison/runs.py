@@ -120,7 +120,10 @@ class Data:
         found = list(learned)
         said = score_together([models[k] for k in sound], X) if sound else []
         for k, scores in zip(sound, said, strict=True):
-            found[k] = _judged(codes, scores, weights, _not_diverged(learned[k]))
+            if isinstance(scores, DivergedError):
+                found[k] = scores
+            else:
+                found[k] = _judged(codes, scores, weights, _not_diverged(learned[k]))
         return found
 
 
