@@ -336,8 +336,20 @@ class Recommended {
     row.standard = seen(standard), row.raw = seen(raw);
     seen_ = row;
     const double* rows = table_.data();
-    const auto term = [=](Index k, int) { return load(rows + row.place(k)) * row.values(k); };
-    const Four side_by_side = quarters<Four, 1>(row.size, term, near)[0] + load(rows) * constants();
+    const auto term = [=](Index k) { return load(rows + row.place(k)) * row.values(k); };
+    Four a{}, b{}, c{}, d{};
+    Index k = 0;
+    for (; k + 4 <= row.size; k += 4) {
+      a += term(k);
+      b += term(k + 1);
+      c += term(k + 2);
+      d += term(k + 3);
+    }
+    // Each in its own sum still: zeros that follow, of features that others have, must not change a bit.
+    if (k < row.size) a += term(k);
+    if (k + 1 < row.size) b += term(k + 1);
+    if (k + 2 < row.size) c += term(k + 2);
+    const Four side_by_side = (a + b) + (c + d) + load(rows) * constants();
     store(scores_.data(), side_by_side);
     const Four voices = load(weights_.data()) * (side_by_side / root(1 + side_by_side * side_by_side));
     double sum = ((voices[0] + voices[1]) + voices[2]) + voices[3];

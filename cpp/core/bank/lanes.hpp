@@ -53,25 +53,21 @@ struct Next {
 
 inline constexpr auto near = [](Index) {};  // nothing is to be brought
 
-// Sums of term(k, part) for k below n, with the bits of `lanes::quarters`.
-template <class Real, int parts>
-[[gnu::always_inline]] inline Pack<Real, parts> quarters(Index n, auto term, auto next) {
+// Sums of term(k, part), with the bits of `lanes::quarters`.
+template <class Real, int parts, class Term>
+[[gnu::always_inline]] inline Pack<Real, parts> sums(const SparseRow& x, Term term, auto next) {
   Pack<Real, parts> a{}, b{}, c{}, d{};
   Index k = 0;
-  for (; k + 4 <= n; k += 4) {  // one after the other: there are no registers for more
+  for (; k + 4 <= x.size; k += 4) {  // one after the other: there are no registers for more
     next(k);
     for_each_part<parts>([&](auto p) { a[p] += term(k, p); });
     for_each_part<parts>([&](auto p) { b[p] += term(k + 1, p); });
     for_each_part<parts>([&](auto p) { c[p] += term(k + 2, p); });
     for_each_part<parts>([&](auto p) { d[p] += term(k + 3, p); });
   }
-  for (; k < n; ++k) for_each_part<parts>([&](auto p) { a[p] += term(k, p); });
+  for (; k < x.size; ++k) for_each_part<parts>([&](auto p) { a[p] += term(k, p); });
   for_each_part<parts>([&](auto p) { a[p] = (a[p] + b[p]) + (c[p] + d[p]); });
   return a;
-}
-template <class Real, int parts, class Term>
-[[gnu::always_inline]] inline Pack<Real, parts> sums(const SparseRow& x, Term term, auto next) {
-  return quarters<Real, parts>(x.size, term, next);
 }
 
 // The same with the bits of `lanes::sum`, four of its sums at a time.
