@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import lopsided
-from lopsided.data import cache
+from lopsided.data.sets import downloads as cache
 
 from . import data, peers
 from .harness import Contender, Group

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lopsided
-from lopsided.data import cache
+from lopsided.data.sets import downloads as cache
 
 from . import data, peers
 from .harness import Contender, Group

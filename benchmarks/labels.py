@@ -23,10 +23,17 @@ from pathlib import Path
 
 import numpy as np
 
-from lopsided._whole import write_whole
+from lopsided._atomic import write_whole
 from lopsided.catalog import find
-from lopsided.data import cache
-from lopsided.label_sweeps import METHODS, Aim, budget_sweep, chosen, label_point, labels_needed
+from lopsided.data.sets import downloads as cache
+from lopsided.papers.label_sweeps import (
+    METHODS,
+    Aim,
+    budget_sweep,
+    chosen,
+    label_point,
+    labels_needed,
+)
 
 from .quality import load
 

@@ -25,7 +25,8 @@ import numpy as np
 
 import lopsided
 from lopsided.catalog import CATALOG
-from lopsided.data import cache, registry
+from lopsided.data.sets import downloads as cache
+from lopsided.data.sets import registry
 
 AS_THEY_COME = ("Perceptron", "PA-I", "COG-II", "ACOG-II-diag")
 IN_TIME = ("creditcard", "url_day0-5_first200")

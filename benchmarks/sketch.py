@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def _quality(name: str, published: dict[str, float]) -> None:
-    from lopsided.data import cache
+    from lopsided.data.sets import downloads as cache
 
     from .quality import load
 

@@ -17,9 +17,9 @@ import numpy as np
 from scipy import sparse
 
 import lopsided
-from lopsided.data import cache
 from lopsided.data.generators import sparse_paper
-from lopsided.sweeps import sparsity_sweep, tuned
+from lopsided.data.sets import downloads as cache
+from lopsided.papers.sweeps import sparsity_sweep, tuned
 
 from .quality import load
 

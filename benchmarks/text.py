@@ -17,8 +17,8 @@ import numpy as np
 import lopsided
 from lopsided import _core
 from lopsided.data.block import Block
-from lopsided.data.libsvm import LibsvmReader
-from lopsided.data.packed import PackedReader, write_packed
+from lopsided.data.readers.libsvm import LibsvmReader
+from lopsided.data.readers.row_cache import PackedReader, write_packed
 
 from . import data, peers
 from .csr import one_pass_sgd

@@ -18,11 +18,11 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from streams import parameters
 
 from lopsided import ACOG, COG, PAUM, Perceptron, learners, load, make
-from lopsided._data import DivergedError
+from lopsided.estimator.batch import DivergedError
 from lopsided.persist import ModelFileError, from_bytes, to_bytes
-from streams import parameters
 
 X = np.array([[1.0, 2, 3], [0, 1, 0], [2, 0, 1], [1, 1, 1]])
 Y = np.array([0, 1, 0, 1])

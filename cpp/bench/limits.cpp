@@ -8,8 +8,8 @@
 #include <new>
 #include <vector>
 
-#include "../core/aligned.hpp"
-#include "../core/random.hpp"
+#include "../core/numbers/aligned.hpp"
+#include "../core/numbers/random.hpp"
 
 namespace {
 

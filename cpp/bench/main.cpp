@@ -7,10 +7,10 @@
 #include <map>
 #include <string>
 
-#include "../core/bank.hpp"
-#include "../core/learners.hpp"
-#include "../core/libsvm.hpp"
-#include "../core/random.hpp"
+#include "../core/bank/learned.hpp"
+#include "../core/input/libsvm.hpp"
+#include "../core/numbers/random.hpp"
+#include "../core/registry/registry.hpp"
 
 extern "C" [[gnu::noinline]] void measured(const std::function<void()>& work) { work(); }
 

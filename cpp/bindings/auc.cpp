@@ -1,5 +1,5 @@
 // The running AUC as a Python object.
-#include "../core/auc/running.hpp"
+#include "../core/metrics/running_auc.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "../core/hash.hpp"
-#include "../core/rows.hpp"
+#include "../core/input/rows.hpp"
+#include "../core/numbers/hash.hpp"
 #include "names.hpp"
 
 namespace lopsided {

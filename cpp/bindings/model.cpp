@@ -6,8 +6,8 @@
 #include <chrono>
 #include <mutex>
 
-#include "../core/bank.hpp"
-#include "../core/learners.hpp"
+#include "../core/bank/learned.hpp"
+#include "../core/registry/registry.hpp"
 #include "event.hpp"
 #include "module.hpp"
 #include "visitors.hpp"

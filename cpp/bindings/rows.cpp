@@ -1,6 +1,6 @@
 // Batches: the user's arrays, looked at in place.
-#include "../core/labels.hpp"
-#include "../core/threads.hpp"
+#include "../core/input/labels.hpp"
+#include "../core/stream/threads.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-#include "../core/packed.hpp"
+#include "../core/input/row_cache.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "../core/model.hpp"
+#include "../core/stream/model.hpp"
 #include "arrays.hpp"
 
 namespace lopsided {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "aligned.hpp"
+#include "numbers/aligned.hpp"
 
 namespace lopsided {
 

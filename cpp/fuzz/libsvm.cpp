@@ -1,7 +1,7 @@
 // Any text, parsed by the core and by a parser that is slow and obvious: the same rows, the same
 // labels, values of the same bits, faults in the same lines; in whole and cut into two pieces. And
 // the core's ways, with AVX-512, with AVX2 and byte by byte, say the same to the letter.
-#include "../core/libsvm.hpp"
+#include "../core/input/libsvm.hpp"
 
 #include <bit>
 #include <cstdio>

@@ -1,6 +1,6 @@
-#include "../core/auc/running.hpp"
+#include "../core/metrics/running_auc.hpp"
 
-#include "../core/linear/symmetric.hpp"
+#include "../core/numbers/symmetric.hpp"
 #include "check.hpp"
 
 using namespace lopsided;

@@ -1,10 +1,10 @@
-#include "../core/bank.hpp"
+#include "../core/bank/learned.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <string>
 
-#include "../core/learners.hpp"
+#include "../core/registry/registry.hpp"
 #include "check.hpp"
 
 using namespace lopsided;

@@ -1,4 +1,4 @@
-#include "../core/hash.hpp"
+#include "../core/numbers/hash.hpp"
 
 #include <set>
 #include <string>

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "../core/kernel/mixture.hpp"
-#include "../core/model.hpp"
+#include "../core/ensemble/kernel_mixture.hpp"
+#include "../core/stream/model.hpp"
 #include "check.hpp"
 
 using namespace lopsided;

@@ -1,5 +1,5 @@
 // LIBSVM text: what is accepted, what is refused and where, and what a block then holds.
-#include "../core/libsvm.hpp"
+#include "../core/input/libsvm.hpp"
 
 #include <cstring>
 #include <initializer_list>

@@ -1,4 +1,4 @@
-#include "../core/learners.hpp"
+#include "../core/registry/registry.hpp"
 
 #include <algorithm>
 #include <cstring>

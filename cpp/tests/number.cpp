@@ -1,5 +1,5 @@
 // Numbers are read as strtod reads them, to the bit.
-#include "../core/number.hpp"
+#include "../core/input/number.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #include <map>
 
-#include "../core/pending.hpp"
-#include "../core/random.hpp"
+#include "../core/numbers/random.hpp"
+#include "../core/stream/pending.hpp"
 #include "check.hpp"
 
 using namespace lopsided;

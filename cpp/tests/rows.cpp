@@ -1,4 +1,4 @@
-#include "../core/rows.hpp"
+#include "../core/input/rows.hpp"
 
 #include "check.hpp"
 

@@ -1,4 +1,4 @@
-#include "../core/linear/symmetric.hpp"
+#include "../core/numbers/symmetric.hpp"
 
 #include <cstring>
 

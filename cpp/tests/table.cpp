@@ -1,4 +1,4 @@
-#include "../core/table.hpp"
+#include "../core/numbers/table.hpp"
 
 #include <fstream>
 

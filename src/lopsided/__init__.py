@@ -6,78 +6,76 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._decision import Decision as Decision
-    from ._decision import Decisions as Decisions
-    from ._estimate import Estimate as Estimate
-    from .active import Active as Active
-    from .auc import OAM as OAM
-    from .auc import OPAUC as OPAUC
-    from .budget import Budget as Budget
+    from .algorithms.active import Active as Active
+    from .algorithms.budget import Budget as Budget
+    from .algorithms.decision import Decision as Decision
+    from .algorithms.decision import Decisions as Decisions
+    from .algorithms.estimate import Estimate as Estimate
+    from .algorithms.kernel import KOIL as KOIL
+    from .algorithms.kernel import NORMA as NORMA
+    from .algorithms.kernel import RBP as RBP
+    from .algorithms.kernel import Forgetron as Forgetron
+    from .algorithms.kernel import KernelPerceptron as KernelPerceptron
+    from .algorithms.kernel import Projectron as Projectron
+    from .algorithms.linear import ACOG as ACOG
+    from .algorithms.linear import AROW as AROW
+    from .algorithms.linear import COG as COG
+    from .algorithms.linear import CPA as CPA
+    from .algorithms.linear import PAUM as PAUM
+    from .algorithms.linear import ROMMA as ROMMA
+    from .algorithms.linear import PassiveAggressive as PassiveAggressive
+    from .algorithms.linear import Perceptron as Perceptron
+    from .algorithms.ranking import OAM as OAM
+    from .algorithms.ranking import OPAUC as OPAUC
+    from .algorithms.recommended import Recommended as Recommended
+    from .algorithms.sparse import SSOL as SSOL
+    from .algorithms.sparse import AdaFOBOS as AdaFOBOS
+    from .algorithms.sparse import AdaRDA as AdaRDA
+    from .algorithms.sparse import DualAveraging as DualAveraging
+    from .algorithms.sparse import SparseVector as SparseVector
+    from .algorithms.sparse import TruncatedGradient as TruncatedGradient
     from .catalog import learners as learners
     from .catalog import make as make
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
-    from .evaluation import Progress as Progress
-    from .evaluation import progressive as progressive
-    from .evaluation import progressive_bank as progressive_bank
-    from .kernel import KOIL as KOIL
-    from .kernel import NORMA as NORMA
-    from .kernel import RBP as RBP
-    from .kernel import Forgetron as Forgetron
-    from .kernel import KernelPerceptron as KernelPerceptron
-    from .kernel import Projectron as Projectron
-    from .linear import ACOG as ACOG
-    from .linear import AROW as AROW
-    from .linear import COG as COG
-    from .linear import CPA as CPA
-    from .linear import PAUM as PAUM
-    from .linear import ROMMA as ROMMA
-    from .linear import PassiveAggressive as PassiveAggressive
-    from .linear import Perceptron as Perceptron
+    from .evaluation.progressive import Progress as Progress
+    from .evaluation.progressive import progressive as progressive
+    from .evaluation.progressive import progressive_bank as progressive_bank
+    from .papers.sweeps import sparsity_sweep as sparsity_sweep
     from .persist import load as load
-    from .recommended import Recommended as Recommended
-    from .sparse import SSOL as SSOL
-    from .sparse import AdaFOBOS as AdaFOBOS
-    from .sparse import AdaRDA as AdaRDA
-    from .sparse import DualAveraging as DualAveraging
-    from .sparse import SparseVector as SparseVector
-    from .sparse import TruncatedGradient as TruncatedGradient
-    from .sweeps import sparsity_sweep as sparsity_sweep
 
 _HOME = {
     **dict.fromkeys(
-        ["ACOG", "AROW", "COG", "CPA", "PAUM", "ROMMA", "PassiveAggressive", "Perceptron"], "linear"
+        ["ACOG", "AROW", "COG", "CPA", "PAUM", "ROMMA", "PassiveAggressive", "Perceptron"],
+        "algorithms.linear",
     ),
     **dict.fromkeys(
         ["SSOL", "AdaFOBOS", "AdaRDA", "DualAveraging", "SparseVector", "TruncatedGradient"],
-        "sparse",
+        "algorithms.sparse",
     ),
-    **dict.fromkeys(["OAM", "OPAUC"], "auc"),
+    **dict.fromkeys(["OAM", "OPAUC"], "algorithms.ranking"),
     **dict.fromkeys(
-        ["KOIL", "NORMA", "RBP", "Forgetron", "KernelPerceptron", "Projectron"], "kernel"
+        ["KOIL", "NORMA", "RBP", "Forgetron", "KernelPerceptron", "Projectron"], "algorithms.kernel"
     ),
-    **dict.fromkeys(["Progress", "progressive", "progressive_bank"], "evaluation"),
+    **dict.fromkeys(["Progress", "progressive", "progressive_bank"], "evaluation.progressive"),
     **dict.fromkeys(["Comparison", "compare"], "comparison"),
     **dict.fromkeys(["learners", "make"], "catalog"),
-    "Active": "active",
-    **dict.fromkeys(["Decision", "Decisions"], "_decision"),
-    "Estimate": "_estimate",
-    "Budget": "budget",
+    "Active": "algorithms.active",
+    **dict.fromkeys(["Decision", "Decisions"], "algorithms.decision"),
+    "Estimate": "algorithms.estimate",
+    "Budget": "algorithms.budget",
     "load": "persist",
-    "Recommended": "recommended",
-    "sparsity_sweep": "sweeps",
+    "Recommended": "algorithms.recommended",
+    "sparsity_sweep": "papers.sweeps",
 }
 
 __all__ = sorted(
     [
         *_HOME,
-        "active_bounds",
-        "bounds",
         "catalog",
-        "label_sweeps",
         "metrics",
         "report",
-        "sparse_bounds",
+        "theory",
     ]
 )
 
@@ -93,7 +91,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     hint = ""
     if not name.startswith("_"):
-        from ._parameters import nearest
+        from .estimator.parameters import nearest
 
         hint = f": {nearest(name, __all__)}"
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ._parameters import nearest
-from .base import OnlineClassifier
+from .estimator.base import OnlineClassifier
+from .estimator.parameters import nearest
 
 _TENS = tuple(10.0**k for k in range(-5, 6))
 _FEW = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -156,25 +156,37 @@ _UNSURE: tuple[tuple[str, str, dict[str, Any], str, str], ...] = (
 CATALOG: tuple[Entry, ...] = (
     Entry(
         "Recommended",
-        "recommended:Recommended",
+        "algorithms.recommended:Recommended",
         {},
         "good untuned: several of the learners below at once, voting",
         "ours, from Zhao et al. 2018",
     ),
-    Entry("Perceptron", "linear:Perceptron", {}, "baseline blind to costs", "Rosenblatt 1958"),
-    Entry("ROMMA", "linear:ROMMA", {}, "large-margin baseline, nothing to tune", _ROMMA),
+    Entry(
+        "Perceptron",
+        "algorithms.linear:Perceptron",
+        {},
+        "baseline blind to costs",
+        "Rosenblatt 1958",
+    ),
+    Entry("ROMMA", "algorithms.linear:ROMMA", {}, "large-margin baseline, nothing to tune", _ROMMA),
     Entry(
         "aROMMA",
-        "linear:ROMMA",
+        "algorithms.linear:ROMMA",
         {"aggressive": True},
         "ROMMA that also steps on small margins",
         _ROMMA,
         aliases=("agg-ROMMA",),
     ),
-    Entry("PA", "linear:PassiveAggressive", {"variant": "PA"}, "margin baseline, full steps", _PA),
+    Entry(
+        "PA",
+        "algorithms.linear:PassiveAggressive",
+        {"variant": "PA"},
+        "margin baseline, full steps",
+        _PA,
+    ),
     Entry(
         "PA-I",
-        "linear:PassiveAggressive",
+        "algorithms.linear:PassiveAggressive",
         {"variant": "PA-I"},
         "margin baseline, capped steps",
         _PA,
@@ -182,16 +194,22 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "PA-II",
-        "linear:PassiveAggressive",
+        "algorithms.linear:PassiveAggressive",
         {"variant": "PA-II"},
         "margin baseline, softened steps",
         _PA,
         {"C": _TENS},
     ),
-    Entry("PAUM", "linear:PAUM", {}, "perceptron with a margin for each class", "Li et al. 2002"),
+    Entry(
+        "PAUM",
+        "algorithms.linear:PAUM",
+        {},
+        "perceptron with a margin for each class",
+        "Li et al. 2002",
+    ),
     Entry(
         "CPA",
-        "linear:CPA",
+        "algorithms.linear:CPA",
         {},
         "passive-aggressive with a cost for each class",
         "Crammer et al. 2006, section 9",
@@ -199,7 +217,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "COG-I",
-        "linear:COG",
+        "algorithms.linear:COG",
         {"loss": "I", "learning_rate": 0.2},
         "direct optimisation of weighted sum or cost, cost in the margin",
         _CSOGD,
@@ -208,7 +226,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "COG-II",
-        "linear:COG",
+        "algorithms.linear:COG",
         {"loss": "II"},
         "direct optimisation of weighted sum or cost, cost in the slope",
         _CSOGD,
@@ -217,7 +235,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "AROW",
-        "linear:AROW",
+        "algorithms.linear:AROW",
         {"covariance": "full"},
         "second-order baseline that forgives noise",
         _AROW,
@@ -225,7 +243,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "AROW-diag",
-        "linear:AROW",
+        "algorithms.linear:AROW",
         {"covariance": "diagonal"},
         "AROW at the price of first order",
         _AROW,
@@ -234,7 +252,7 @@ CATALOG: tuple[Entry, ...] = (
     *(
         Entry(
             f"ACOG-{loss}{tail}",
-            "linear:ACOG",
+            "algorithms.linear:ACOG",
             {"loss": loss, "learning_rate": rate, "covariance": covariance},
             f"cost-sensitive with {what} second-order memory, cost in the {where}",
             _ACOG,
@@ -246,7 +264,7 @@ CATALOG: tuple[Entry, ...] = (
     *(
         Entry(
             f"{name}-{loss}",
-            "linear:ACOG",
+            "algorithms.linear:ACOG",
             {"loss": loss, "learning_rate": rate, "covariance": covariance},
             f"cost-sensitive with a sketched second-order memory{tail}, cost in the {where}",
             paper,
@@ -260,7 +278,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "STG",
-        "sparse:TruncatedGradient",
+        "algorithms.sparse:TruncatedGradient",
         {"period": 10},
         "sparse baseline, weights truncated now and then",
         "Langford, Li & Zhang 2009",
@@ -268,7 +286,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "FOBOS",
-        "sparse:TruncatedGradient",
+        "algorithms.sparse:TruncatedGradient",
         {"schedule": "sqrt", "learning_rate": 4.0},
         "sparse baseline, weights shrunk in every round",
         "Duchi & Singer 2009",
@@ -276,7 +294,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "Ada-FOBOS",
-        "sparse:AdaFOBOS",
+        "algorithms.sparse:AdaFOBOS",
         {},
         "FOBOS with a rate for each feature",
         _ADAGRAD,
@@ -284,7 +302,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "RDA",
-        "sparse:DualAveraging",
+        "algorithms.sparse:DualAveraging",
         {"l1_schedule": "rda", "beta": "sqrt", "learning_rate": 16.0},
         "sparse baseline by dual averaging",
         "Xiao 2010",
@@ -292,7 +310,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "Ada-RDA",
-        "sparse:AdaRDA",
+        "algorithms.sparse:AdaRDA",
         {},
         "RDA with a rate for each feature",
         _ADAGRAD,
@@ -313,17 +331,23 @@ CATALOG: tuple[Entry, ...] = (
         )
         for (name, home, preset, what, grid), algorithm in zip(
             (
-                ("FSOL", "sparse:DualAveraging", {}, "sparse at the price of first order", _SPARSE),
+                (
+                    "FSOL",
+                    "algorithms.sparse:DualAveraging",
+                    {},
+                    "sparse at the price of first order",
+                    _SPARSE,
+                ),
                 (
                     "SSOL",
-                    "sparse:SSOL",
+                    "algorithms.sparse:SSOL",
                     {},
                     "sparse with diagonal second-order memory",
                     {**_SPARSE, "regularization": _TWOS},
                 ),
                 (
                     "SSOL-full",
-                    "sparse:SSOL",
+                    "algorithms.sparse:SSOL",
                     {"covariance": "full"},
                     "sparse with full second-order memory",
                     {**_SPARSE, "regularization": _TWOS},
@@ -336,7 +360,7 @@ CATALOG: tuple[Entry, ...] = (
     *(
         Entry(
             f"OAM-{variant}",
-            "auc:OAM",
+            "algorithms.ranking:OAM",
             {"variant": variant},
             f"ranks: maximises the AUC against a sample of the other class, {what}",
             "Zhao et al. 2011 (Online AUC Maximization)",
@@ -346,7 +370,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "OPAUC",
-        "auc:OPAUC",
+        "algorithms.ranking:OPAUC",
         {},
         "ranks: maximises the AUC with mean and covariance of the other class",
         "Gao et al. 2013 (One-Pass AUC Optimization)",
@@ -358,7 +382,7 @@ CATALOG: tuple[Entry, ...] = (
     *(
         Entry(
             f"KOIL-{name}",
-            "kernel:KOIL",
+            "algorithms.kernel:KOIL",
             {"policy": policy},
             f"nonlinear ranking on a budget: {what}",
             _KOIL,
@@ -374,7 +398,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "KernelPerceptron",
-        "kernel:KernelPerceptron",
+        "algorithms.kernel:KernelPerceptron",
         {},
         "nonlinear baseline: every mistake is kept",
         "Freund & Schapire 1999",
@@ -382,7 +406,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "NORMA",
-        "kernel:NORMA",
+        "algorithms.kernel:NORMA",
         {},
         "nonlinear baseline: gradient steps, weights that fade",
         "Kivinen, Smola & Williamson 2004",
@@ -390,7 +414,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "RBP",
-        "kernel:RBP",
+        "algorithms.kernel:RBP",
         {},
         "nonlinear baseline on a budget: a random row makes room",
         "Cavallanti, Cesa-Bianchi & Gentile 2007",
@@ -398,7 +422,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "Forgetron",
-        "kernel:Forgetron",
+        "algorithms.kernel:Forgetron",
         {},
         "nonlinear baseline on a budget: the oldest row fades and goes",
         "Dekel, Shalev-Shwartz & Singer 2008",
@@ -407,7 +431,7 @@ CATALOG: tuple[Entry, ...] = (
     *(
         Entry(
             f"Projectron{plus}",
-            "kernel:Projectron",
+            "algorithms.kernel:Projectron",
             {"plus_plus": True} if plus else {},
             f"nonlinear baseline: what the kept rows nearly span is not kept{also}",
             "Orabona, Keshet & Caputo 2009",
@@ -417,7 +441,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "PAA",
-        "active:Active",
+        "algorithms.active:Active",
         {"learner": "PA-I"},
         "asks where the score is small, blind to costs",
         "Lu, Zhao & Hoi 2016",
@@ -426,7 +450,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "OAAL",
-        "active:Active",
+        "algorithms.active:Active",
         {
             "learner": "COG-II",
             "class_weight": None,
@@ -441,7 +465,7 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry(
         "CSOAL",
-        "active:Active",
+        "algorithms.active:Active",
         {"learner": "PA-I", "loss": "I", "class_weight": "balanced", "delta": 10.0},
         "asks where the score is small, cost-sensitive steps",
         "Zhao & Hoi 2013",
@@ -451,7 +475,7 @@ CATALOG: tuple[Entry, ...] = (
     *(
         Entry(
             name,
-            "active:Active",
+            "algorithms.active:Active",
             {"learner": learner, "query": "confidence", "learning_rate": 1.0} | preset,
             purpose,
             paper,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._parameters import is_number
+from .estimator.parameters import is_number
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

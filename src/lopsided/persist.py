@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._data import DivergedError
-from ._labels import Labels
-from ._whole import write_whole
-from .base import OnlineClassifier
-from .budget import Budget
+from ._atomic import write_whole
+from .algorithms.budget import Budget
+from .estimator.base import OnlineClassifier
+from .estimator.batch import DivergedError
+from .estimator.labels import Labels
 
 FORMAT = 1
 _DTYPES: dict[str, np.dtype[Any]] = {

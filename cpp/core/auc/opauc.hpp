@@ -3,8 +3,8 @@
 //   w -= learning_rate * weight * (regularization w - y (x - c) + (x - c) (x - c).w + S w).
 #pragma once
 
-#include "../linear/symmetric.hpp"
-#include "../row.hpp"
+#include "../numbers/row.hpp"
+#include "../numbers/symmetric.hpp"
 
 namespace lopsided {
 

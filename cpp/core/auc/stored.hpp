@@ -1,10 +1,10 @@
 // Rows that a learner keeps, as it saw them.
 #pragma once
 
-#include "../kernels.hpp"
-#include "../query.hpp"
-#include "../random.hpp"
-#include "../rows.hpp"
+#include "../input/rows.hpp"
+#include "../numbers/loops.hpp"
+#include "../numbers/random.hpp"
+#include "../stream/query.hpp"
 
 namespace lopsided {
 

@@ -4,9 +4,9 @@
 
 #include <mutex>
 
-#include "../bank.hpp"
-#include "../threads.hpp"
-#include "exchange.hpp"
+#include "../stream/threads.hpp"
+#include "learned.hpp"
+#include "options_state.hpp"
 #include "tile.hpp"
 
 namespace lopsided {

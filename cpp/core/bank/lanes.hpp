@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../real.hpp"
-#include "../row.hpp"
+#include "../numbers/real.hpp"
+#include "../numbers/row.hpp"
 
 namespace lopsided {
 

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "../bank.hpp"
-#include "steps.hpp"
+#include "learned.hpp"
+#include "learners.hpp"
 
 namespace lopsided {
 

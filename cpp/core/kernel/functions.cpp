@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "../clones.hpp"
-#include "../row.hpp"
+#include "../numbers/row.hpp"
+#include "../simd.hpp"
 
 namespace lopsided::kernel {
 

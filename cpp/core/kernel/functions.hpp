@@ -12,8 +12,8 @@
 
 #include <utility>
 
-#include "../aligned.hpp"
 #include "../base.hpp"
+#include "../numbers/aligned.hpp"
 
 namespace lopsided::kernel {
 

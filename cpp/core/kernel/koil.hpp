@@ -13,7 +13,7 @@
 
 #include <array>
 
-#include "../random.hpp"
+#include "../numbers/random.hpp"
 #include "cut.hpp"
 #include "gram.hpp"
 #include "largest.hpp"

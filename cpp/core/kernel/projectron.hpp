@@ -5,7 +5,7 @@
 // Kept is L with L L' = K in the place of the inverse of K: it needs half the work and loses fewer digits.
 #pragma once
 
-#include "../row.hpp"
+#include "../numbers/row.hpp"
 #include "list.hpp"
 
 namespace lopsided {

@@ -2,7 +2,7 @@
 // perceptron, but a full list loses a random row to the new one.
 #pragma once
 
-#include "../random.hpp"
+#include "../numbers/random.hpp"
 #include "list.hpp"
 
 namespace lopsided {

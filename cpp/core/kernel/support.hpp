@@ -4,9 +4,9 @@
 // A row lives in a slot. The list is a ring of slots: its first row is in slot `first`.
 #pragma once
 
-#include "../prepare.hpp"
-#include "../query.hpp"
-#include "../table.hpp"
+#include "../numbers/table.hpp"
+#include "../stream/query.hpp"
+#include "../stream/scaling.hpp"
 #include "functions.hpp"
 
 namespace lopsided::kernel {

@@ -2,7 +2,7 @@
 // covariance: mean += learning_rate * slope * y * Sigma x, after Sigma has seen x.
 #pragma once
 
-#include "../surrogate.hpp"
+#include "../stream/surrogate.hpp"
 #include "covariance.hpp"
 #include "step.hpp"
 

@@ -1,7 +1,7 @@
 // COG, cost-sensitive online gradient descent (Wang, Zhao, Hoi 2012, algorithm 1).
 #pragma once
 
-#include "../surrogate.hpp"
+#include "../stream/surrogate.hpp"
 #include "step.hpp"
 
 namespace lopsided {

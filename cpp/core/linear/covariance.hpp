@@ -5,9 +5,9 @@
 // Weights enter as r / weight: the same as a row stretched by the root of the weight.
 #pragma once
 
-#include "../real.hpp"
-#include "../row.hpp"
-#include "symmetric.hpp"
+#include "../numbers/real.hpp"
+#include "../numbers/row.hpp"
+#include "../numbers/symmetric.hpp"
 
 namespace lopsided {
 

@@ -1,7 +1,7 @@
 // Passive-aggressive steps (Crammer et al. 2006) and the prediction-based cost-sensitive form.
 #pragma once
 
-#include "../surrogate.hpp"
+#include "../stream/surrogate.hpp"
 #include "step.hpp"
 
 namespace lopsided {

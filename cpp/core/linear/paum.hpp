@@ -1,7 +1,7 @@
 // PAUM, the perceptron with uneven margins (Li et al. 2002): a step whenever y p <= tau_y.
 #pragma once
 
-#include "../surrogate.hpp"
+#include "../stream/surrogate.hpp"
 #include "step.hpp"
 
 namespace lopsided {

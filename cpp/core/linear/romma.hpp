@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "../row.hpp"
+#include "../numbers/row.hpp"
 
 namespace lopsided {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../sketch/sketch.hpp"
-#include "../surrogate.hpp"
+#include "../stream/surrogate.hpp"
 
 namespace lopsided {
 

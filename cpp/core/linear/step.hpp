@@ -1,8 +1,8 @@
 // A step of so many times x, where one is taken.
 #pragma once
 
-#include "../real.hpp"
-#include "../row.hpp"
+#include "../numbers/real.hpp"
+#include "../numbers/row.hpp"
 
 namespace lopsided {
 

@@ -2,7 +2,7 @@
 // that moves along its Sigma. A row costs O(m d), whatever it holds.
 #pragma once
 
-#include "../row.hpp"
+#include "../numbers/row.hpp"
 #include "oja.hpp"
 
 namespace lopsided {

@@ -31,7 +31,7 @@
 #include <type_traits>
 
 #include "../base.hpp"
-#include "../random.hpp"
+#include "../numbers/random.hpp"
 
 namespace lopsided {
 

@@ -6,7 +6,7 @@
 // keeps all numbers small; so waiting changes the energies, and saves no time. Features enter at once.
 #pragma once
 
-#include "../rows.hpp"
+#include "../input/rows.hpp"
 #include "dense.hpp"
 #include "sparse.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <utility>
 
-#include "../row.hpp"
-#include "../table.hpp"
+#include "../numbers/row.hpp"
+#include "../numbers/table.hpp"
 #include "oja.hpp"
 
 namespace lopsided {

@@ -10,8 +10,8 @@
 // know of the row, and take(sum), what that does to the numbers of one feature.
 #pragma once
 
-#include "../real.hpp"
-#include "../row.hpp"
+#include "../numbers/real.hpp"
+#include "../numbers/row.hpp"
 #include "target.hpp"
 
 namespace lopsided {

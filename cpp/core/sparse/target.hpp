@@ -7,7 +7,7 @@
 #include <queue>
 #include <stdexcept>
 
-#include "../table.hpp"
+#include "../numbers/table.hpp"
 
 namespace lopsided {
 

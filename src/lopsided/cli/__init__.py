@@ -50,7 +50,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Say which command was probably meant when there is none of that name."""
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from .._parameters import nearest
+            from ..estimator.parameters import nearest
 
             ctx.fail(f"there is no command {args[0]!r}: {nearest(args[0], _COMMANDS)}")
         return super().resolve_command(ctx, args)

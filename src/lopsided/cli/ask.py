@@ -11,16 +11,16 @@ from typing import Any
 import click
 import numpy as np
 
-from .._around import resolved
-from .._data import BadRowError
-from .._decision import Decision
-from .._plain import plain
-from ..active import Active
-from ..budget import as_budget
+from .._json import plain
+from ..algorithms._around import resolved
+from ..algorithms.active import Active
+from ..algorithms.budget import as_budget
+from ..algorithms.decision import Decision
 from ..data.block import BadLines, Block, DataError
-from ..data.whole import taken
+from ..data.gather import taken
+from ..estimator.batch import BadRowError
 from ..persist import load_run, save
-from .asking import (
+from .active_options import (
     asking,
     asking_options,
     check_time,
@@ -39,8 +39,8 @@ from .options import (
     settings_option,
 )
 from .output import left_out
-from .results import cell
-from .stops import not_stopped, stop_by_exception
+from .result_file import cell
+from .signals import not_stopped, stop_by_exception
 
 _COLUMNS = ("id", "line", "score", "predicted", "asked", "probability")
 _NEW = ("learner", "settings", "positive", "budget", "saving", "query")

@@ -10,17 +10,17 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data import BadRowError
-from .._labels import LabelError, Labels
-from .._whole import write_whole
-from ..base import OnlineClassifier
+from .._atomic import write_whole
 from ..catalog import CATALOG, Entry, find, learners
 from ..comparison import ENDINGS, Comparison, compare, tables
 from ..comparison.grids import learners_of
 from ..comparison.measures import NAMES, measure
 from ..data.block import Block, DataError, Sparse
 from ..data.folds import read_folds
-from ..data.whole import gather, taken
+from ..data.gather import gather, taken
+from ..estimator.base import OnlineClassifier
+from ..estimator.batch import BadRowError
+from ..estimator.labels import LabelError, Labels
 from .options import (
     check_apart,
     check_writable,
@@ -34,7 +34,7 @@ from .options import (
     settings_option,
 )
 from .output import Live, left_out
-from .stops import stop_by_exception
+from .signals import stop_by_exception
 
 DEFAULT_LEARNERS = (
     "Recommended",
@@ -182,7 +182,7 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
     else:
         write_whole(output, table.encode())
     if report is not None:
-        from .reports import typed
+        from .report_file import typed
 
         page = reports.render(result, command=typed(), data={"name": data}, notes=job.left_out)
         if report == "-":

@@ -8,8 +8,10 @@ from typing import Any
 
 import click
 
-from ..data import cache, form_of, registry
+from ..data import form_of
 from ..data.block import BadLines
+from ..data.sets import downloads as cache
+from ..data.sets import registry
 from .options import check_apart, check_writable
 from .output import print_json, print_table
 
@@ -82,8 +84,8 @@ Example:
 @_FOLDER
 def fetch(names: tuple[str, ...], folder: tuple[str, ...]) -> None:
     """Get data sets into the cache, if they are not on this machine yet."""
-    from ..data import fetch as fetching
-    from ..data._http import FetchError
+    from ..data.sets import fetch as fetching
+    from ..data.sets.http import FetchError
 
     for name in names:
         bar = _Bar()
@@ -126,7 +128,7 @@ def cache_(
     as_json: bool,
 ) -> None:
     """Keep a LIBSVM file in a binary form that is read at the speed of memory."""
-    from ..data.packed import PackedReader, write_packed
+    from ..data.readers.row_cache import PackedReader, write_packed
 
     if info:
         if any((out, base is not None, max_features, skip_bad is not None, unlabelled)):

@@ -12,16 +12,16 @@ from typing import Any
 import click
 
 from ..catalog import make
-from ..data._table import arrow
 from ..data.generators import Fraud, fraud
-from ..evaluation import progressive
+from ..data.readers.tabular.arrow import arrow
+from ..evaluation.progressive import progressive
 from ..metrics import Counts
 from ..report import require, write
 from ..report.content import money, trivial
 from . import _COMMANDS
 from .options import check_writable, quiet_option
 from .output import heading, measures, print_json
-from .reports import typed
+from .report_file import typed
 
 EVENTS = 100_000
 MISS, ALARM, UNIT = 100, 5, "€"

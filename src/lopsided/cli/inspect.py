@@ -9,10 +9,10 @@ from typing import Any
 import click
 import numpy as np
 
-from ..active import Active
-from ..base import OnlineClassifier
+from ..algorithms.active import Active
+from ..algorithms.recommended import Recommended
+from ..estimator.base import OnlineClassifier
 from ..persist import FORMAT, load_run
-from ..recommended import Recommended
 from .output import heading, print_json, print_table
 
 

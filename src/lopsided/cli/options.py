@@ -18,10 +18,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from ..base import OnlineClassifier
 from ..data import NamedReader, open_reader
-from ..data._classes import label_of
 from ..data.block import BadLines
+from ..data.readers.tabular.classes import label_of
+from ..estimator.base import OnlineClassifier
 from .words import in_the_shell
 
 _READING = (
@@ -100,7 +100,7 @@ def _is_file(data: str) -> bool:
     """Tell a path from the name of a data set."""
     if data == "-" or os.path.exists(data) or "." in data or os.path.isabs(data):
         return True
-    from ..data import registry
+    from ..data.sets import registry
 
     try:
         registry.lookup(data.partition(":")[0])
@@ -197,7 +197,7 @@ def read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -
     }
     for key, value in table.items():
         if key not in names:
-            from .._parameters import nearest
+            from ..estimator.parameters import nearest
 
             raise click.UsageError(f"{path}: no option {key!r}: {nearest(key, names)}")
         if key == "set" and isinstance(value, dict):

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from .._plain import as_json
+from .._json import as_json
 from ..metrics import Counts, RunningAUC
 from .words import in_the_shell
 

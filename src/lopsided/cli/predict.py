@@ -10,7 +10,7 @@ import numpy as np
 from ..persist import load_run
 from .options import check_apart, check_writable, reader_from, reading_options
 from .output import left_out
-from .results import ResultFile, cell
+from .result_file import ResultFile, cell
 
 
 @click.command(

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from .._whole import write_whole
+from .._atomic import write_whole
 from ..papers import Experiment, Result, contradictions, experiments, find, reproduce
 from ..papers import text as texts
 from .options import check_writable, quiet_option
 from .output import Live, heading, print_json, print_table
-from .stops import stop_by_exception
+from .signals import stop_by_exception
 
 
 @click.command(
@@ -93,7 +93,7 @@ def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
         click.echo(told)
     if report is not None:
         from ..papers.page import page
-        from .reports import typed
+        from .report_file import typed
 
         write_whole(Path(report), page(done, command=typed()).encode())
     return 0
@@ -111,7 +111,7 @@ def _check_only(only: Sequence[str], chosen: Sequence[Experiment]) -> None:
     known = dict.fromkeys(s for e in chosen for s in e.sets)
     for name in only:
         if name not in known:
-            from .._parameters import nearest
+            from ..estimator.parameters import nearest
 
             raise click.UsageError(
                 f"--only {name}: not a data set of these: {nearest(name, known)}"
@@ -119,7 +119,7 @@ def _check_only(only: Sequence[str], chosen: Sequence[Experiment]) -> None:
 
 
 def _list(folders: Sequence[str], as_json: bool) -> None:
-    from ..data import registry
+    from ..data.sets import registry
     from ..papers.sets import is_here
 
     here: dict[tuple[str, str], bool] = {}

@@ -13,12 +13,12 @@ from typing import Any
 
 import click
 
-from ..active import Active
+from ..algorithms.active import Active
 from ..data.block import Block
-from ..data.files import Interrupted
+from ..data.readers.files import Interrupted
+from ..evaluation.stream import Slice, StreamRun
 from ..persist import load_run, save
-from ..stream import Slice, StreamRun
-from .asking import asking, asking_options, check_time, made, time_option
+from .active_options import asking, asking_options, check_time, made, time_option
 from .options import (
     check_apart,
     check_writable,
@@ -32,8 +32,8 @@ from .options import (
     settings_option,
 )
 from .output import Live, bad_lines, heading, left_out, measures, print_json, print_result
-from .reports import RunReport
-from .results import ResultFile, cell
+from .report_file import RunReport
+from .result_file import ResultFile, cell
 
 DEFAULT_LEARNER = "Recommended"
 _CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates", "auc")

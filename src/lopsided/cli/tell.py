@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from .._labels import LabelError
-from ..active import Active
-from ..data._classes import as_number
+from ..algorithms.active import Active
 from ..data.block import DataError
+from ..data.readers.tabular.classes import as_number
+from ..estimator.labels import LabelError
 from ..persist import load_run, save
-from .asking import only_one
+from .active_options import only_one
 from .options import check_apart, parse_label
 from .output import print_json
 

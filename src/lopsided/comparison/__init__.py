@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._labels import Labels
-from .._parameters import nearest
-from .._plain import plain
-from .._whole import write_whole
+from .._atomic import write_whole
+from .._json import plain
+from ..estimator.labels import Labels
+from ..estimator.parameters import nearest
 from . import tables
 from .grids import Learner, learners_of
 from .journal import Journal

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._parameters import nearest
-from ..base import OnlineClassifier
 from ..catalog import find
+from ..estimator.base import OnlineClassifier
+from ..estimator.parameters import nearest
 
 
 @dataclasses.dataclass(frozen=True)

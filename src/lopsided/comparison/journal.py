@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from .._data import _from_frame
+from ..estimator.batch import _from_frame
 
 try:
     import fcntl

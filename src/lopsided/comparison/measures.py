@@ -7,8 +7,8 @@ import math
 import re
 from collections.abc import Callable
 
-from .._parameters import nearest
-from ..evaluation import Progress
+from ..estimator.parameters import nearest
+from ..evaluation.progressive import Progress
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

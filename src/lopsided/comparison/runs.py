@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._bank import score_together
-from .._data import (
+from ..data.block import Dense
+from ..estimator.batch import (
     BadRowError,
     Batch,
     DivergedError,
@@ -22,9 +22,9 @@ from .._data import (
     some_rows,
     unmasked,
 )
-from .._labels import LabelError, Labels, as_labels
-from ..data.block import Dense
-from ..evaluation import Progress, run_bank
+from ..estimator.labels import LabelError, Labels, as_labels
+from ..evaluation.bank import score_together
+from ..evaluation.progressive import Progress, run_bank
 from ..metrics import Counts
 from .grids import Learner
 from .measures import Prices, measure

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._bank import may_share
-from .._parameters import is_number
+from ..estimator.parameters import is_number
+from ..evaluation.bank import may_share
 from ..metrics import Counts
 from .grids import Learner
 from .journal import Journal, Task, digest

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data import as_order
+from ..estimator.batch import as_order
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._parameters import nearest
-from .._plain import as_json, plain
+from .._json import as_json, plain
+from ..estimator.parameters import nearest
 from .measures import measure
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, Row
+    from . import Comparison, Row
 
 FORMATS = ("text", "csv", "json", "latex", "markdown")
 _BEST, _AS_GOOD = "*", "†"

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from .._parameters import nearest
+from ..estimator.parameters import nearest
 from .block import BadLines, Block, DataError
-from .files import is_packed, plain_name
+from .readers.files import is_packed, plain_name
 
 _READERS = {
-    "libsvm": ("libsvm", "LibsvmReader"),
-    "csv": ("tables", "CsvReader"),
-    "parquet": ("parquet", "ParquetReader"),
-    "jsonl": ("jsonl", "JsonLinesReader"),
-    "npz": ("npz", "NpzReader"),
-    "lopc": ("packed", "PackedReader"),
+    "libsvm": ("readers.libsvm", "LibsvmReader"),
+    "csv": ("readers.csv", "CsvReader"),
+    "parquet": ("readers.parquet", "ParquetReader"),
+    "jsonl": ("readers.jsonl", "JsonLinesReader"),
+    "npz": ("readers.npz", "NpzReader"),
+    "lopc": ("readers.row_cache", "PackedReader"),
 }
 _ENDINGS = {
     ".svm": "libsvm",
@@ -124,7 +124,7 @@ class NamedReader:
         bad: BadLines | None = None,
         **options: Any,
     ) -> None:
-        from . import cache
+        from .sets import downloads as cache
 
         name, _, part = name.partition(":")
         found = cache.find(name, folders, parts=(part,) if part else None)

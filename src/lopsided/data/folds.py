@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .block import DataError
-from .files import open_bytes
+from .readers.files import open_bytes
 
 
 def read_folds(path: str, rows: int) -> NDArray[np.int64]:

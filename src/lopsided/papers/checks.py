@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import registry
+from ..data.sets import registry
 from .entries import Experiment, Part, Printed, experiments
 
 

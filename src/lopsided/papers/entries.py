@@ -15,7 +15,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from .._parameters import nearest
+from ..estimator.parameters import nearest
 
 PAPERS = ("csogd", "acog", "oa3", "koil", "sol")
 
@@ -206,7 +206,7 @@ def _parts(
     sets, learners = facts.pop("sets", ()), tuple(facts.pop("learners", ()))
     metric = facts.pop("metric", "")
     if where:
-        from ..data import registry
+        from ..data.sets import registry
 
         sets = [
             d.name

@@ -16,11 +16,11 @@ from ..comparison import compare
 from ..comparison.runs import Run
 from ..comparison.splits import folded
 from ..comparison.summary import mean_curve, std
-from ..evaluation import progressive
-from ..sweeps import sparsity_sweep, tuned
+from ..evaluation.progressive import progressive
 from . import sets
 from .entries import Experiment, Part
 from .results import Line, Result
+from .sweeps import sparsity_sweep, tuned
 from .trials import OF_SETTINGS, Setting, Trial, Trials, model_of
 
 _POINTS = 50

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ..data import registry
+from ..data.sets import registry
 from ..report.content import Table
 from ..report.figures import Figure, plot
 from ..report.page import document, side_by_side, table

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.block import DataError
-from ..data.files import open_bytes
+from ..data.readers.files import open_bytes
 
 _PIXELS = 3072
 Rows = tuple[NDArray[np.float64], NDArray[Any]]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from .._plain import plain
+from .._json import plain
 from .entries import Printed, shown
 
 AGREES = 3.0  # combined standard errors

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import cache, open_reader, registry
+from ..data import open_reader
 from ..data.block import Block, DataError, Sparse
 from ..data.folds import read_folds
-from ..data.whole import gather, taken
+from ..data.gather import gather, taken
+from ..data.sets import downloads as cache
+from ..data.sets import registry
 from . import raw
 
 SEED = 0  # of samples and splits that are not published

@@ -13,20 +13,10 @@ import numpy as np
 from ..comparison.runs import Run
 from ..comparison.statistics import paired_t
 from ..comparison.summary import std
-from ..data import registry
+from ..data.sets import registry
 from . import sets
 from .entries import Column, Experiment, Part, Printed
-from .results import (
-    DIFFERENT,
-    NO_DATA,
-    OTHER_DATA,
-    SAME,
-    Cell,
-    Result,
-    faster,
-    off_by,
-    word_for,
-)
+from .results import DIFFERENT, NO_DATA, OTHER_DATA, SAME, Cell, Result, faster, off_by, word_for
 from .trials import Trial
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import catalog
-from ..base import OnlineClassifier
 from ..comparison import compare
 from ..comparison.grids import Learner, learners_of
 from ..comparison.measures import Prices
 from ..comparison.runs import Run
 from ..comparison.summary import chosen_runs
+from ..estimator.base import OnlineClassifier
 from . import sets
 from .entries import Experiment, Part
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._whole import write_whole
-from ..evaluation import Progress
+from .._atomic import write_whole
+from ..evaluation.progressive import Progress
 from ..metrics import Counts
 from . import compared
 from .content import clean, from_runs

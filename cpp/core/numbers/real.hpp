@@ -1,0 +1,52 @@
+// What formulas are written over: a number, or a vector of numbers, one for each of several models.
+#pragma once
+
+#include "../base.hpp"
+
+namespace lopsided {
+
+template <class Real>
+using Mask = decltype(Real{} < Real{});
+
+template <class Real>
+Real all(double value) {
+  return value - Real{};  // + 0 would make 0 of -0
+}
+template <class Real, class Which>
+Real choose(const Which& which, const Real& yes, const Real& no) {
+  return which ? yes : no;
+}
+template <class Real>
+Real least(const Real& a, const Real& b) {
+  return b < a ? b : a;
+}
+template <class Real>
+Real most(const Real& a, const Real& b) {
+  return a < b ? b : a;
+}
+inline bool any(bool which) { return which; }
+inline double root(double value) { return std::sqrt(value); }
+
+template <class Which>
+  requires(sizeof(Which) >= 16)
+[[gnu::always_inline]] inline bool any(const Which& which) {
+#if defined(__x86_64__) && defined(__OPTIMIZE__)
+  if constexpr (sizeof(Which) == 32) {  // only where there is AVX, into which all of it is inlined
+    int found;
+    asm("vmovmskpd %1, %0" : "=r"(found) : "x"(which));
+    return found != 0;
+  }
+#endif
+  long long found = 0;
+  for (int l = 0; l < static_cast<int>(sizeof(Which) / sizeof(long long)); ++l) found |= which[l];
+  return found != 0;
+}
+template <class Real>
+  requires(sizeof(Real) >= 16)
+Real root(const Real& value) {
+  Real out;
+  for (int l = 0; l < static_cast<int>(sizeof(Real) / sizeof(double)); ++l) out[l] = std::sqrt(value[l]);
+  return out;
+}
+
+}  // namespace lopsided

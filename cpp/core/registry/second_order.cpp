@@ -1,0 +1,21 @@
+#include "../ensemble/recommended.hpp"
+#include "../linear/acog.hpp"
+#include "../linear/arow.hpp"
+#include "kind.hpp"
+
+namespace lopsided {
+
+std::span<const Kind> second_order_kinds() {
+  static constexpr Kind kinds[] = {
+      {"arow-diagonal", make<Arow<DiagonalCovariance>>},
+      {"arow-full", make<Arow<FullCovariance>>},
+      {"arow-full-float32", make<Arow<NarrowCovariance>>},
+      {"acog-diagonal", make<Acog<DiagonalCovariance>>},
+      {"acog-full", make<Acog<FullCovariance>>},
+      {"acog-full-float32", make<Acog<NarrowCovariance>>},
+      {"recommended", make<Recommended>},
+  };
+  return kinds;
+}
+
+}  // namespace lopsided

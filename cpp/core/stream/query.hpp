@@ -1,0 +1,242 @@
+// Which labels to buy: a rule says how much a label is wanted, a budget whether one may be bought, a
+// random number decides. The probability of a question about an event of score p is
+//
+//   always       1
+//   random       a constant
+//   margin       d / (d + |p|)
+//   confidence   d / (d + q), or 1 if q <= 0, where q = |p| - eta rho_max v gamma / (2 (v + gamma)),
+//                v = x' Sigma x, rho_max = max(1, rho)
+//
+// with d = delta_pos if p >= 0, else delta_neg (Zhang et al. 2019, Online adaptive asymmetric active
+// learning, algorithms 3 and 6). To explore with e makes e + (1 - e) pi of pi. Random numbers are drawn only
+// when a label may be bought and pi < 1; the k-th, k = 0, 1, ..., is (S(S(seed) + k) >> 11) 2^-53 with
+// S the function splitmix64.
+#pragma once
+
+#include <algorithm>
+#include <map>
+
+#include "../numbers/random.hpp"
+#include "cost.hpp"
+#include "pending.hpp"
+
+namespace lopsided {
+
+struct Rule {
+  enum class Kind { none, always, random, margin, confidence };
+  Kind kind = Kind::none;
+  double constant = 1;  // of random
+  double delta_pos = 1, delta_neg = 1;
+  double explore = 0;
+
+  template <class Learner>
+  static constexpr bool can_be_sure = requires(Learner& l, const DenseRow& x) { l.variance(x); };
+
+  // Of questions about n events.
+  template <class Learner, RowLike Row>
+  void probabilities(Learner& learner, const Row* x, const double* scores, Count n, double rho, double* out) const {
+    const double base = explore, share = 1 - explore, pos = delta_pos, neg = delta_neg;
+    const auto each = [&](auto wanted) {
+      for (Count i = 0; i < n; ++i) out[i] = base + share * wanted(i);
+    };
+    const auto unsure = [&](auto sure) {
+      each([=](Count i) {
+        const double delta = scores[i] >= 0 ? pos : neg;
+        return delta / (delta + sure(i));
+      });
+    };
+    if (kind == Kind::always) return each([](Count) { return 1.0; });
+    if (kind == Kind::random) return each([c = constant](Count) { return c; });
+    if (kind == Kind::margin) return unsure([=](Count i) { return std::abs(scores[i]); });
+    if constexpr (can_be_sure<Learner>) {
+      double rate = 1;
+      if constexpr (requires { learner.learning_rate; }) rate = learner.learning_rate;
+      const double most = 0.5 * rate * std::max(1.0, rho), gamma = learner.regularization;
+      if constexpr (requires { learner.covariance.variances(x, n, out); }) learner.covariance.variances(x, n, out);
+      else
+        for (Count i = 0; i < n; ++i) out[i] = learner.variance(x[i]);
+      unsure([=](Count i) {
+        const double v = out[i];
+        return std::max(0.0, std::abs(scores[i]) - most * v * gamma / (v + gamma));
+      });
+    } else {
+      throw std::invalid_argument("this learner has no covariance for query='confidence'");
+    }
+  }
+
+  void options(auto&& visit) {
+    visit("query", kind, {"none", "always", "random", "margin", "confidence"});
+    visit("probability", constant);
+    visit("delta_pos", delta_pos);
+    visit("delta_neg", delta_neg);
+    visit("explore", explore);
+  }
+};
+
+// How many labels may be bought: in all, in each period, or as a share of the events so far. What is
+// not bought in a period is lost, or saved for later ones.
+struct Budget {
+  static constexpr double unknown = -0x1p53;
+
+  double labels = std::numeric_limits<double>::infinity();  // divided by the price: in all, in a period or for an event
+  double price = 1;
+  bool share = false;   // of the events so far
+  double per = 0;       // events in a period; 0: one period, or days
+  bool daily = false, saving = false;
+  Count events = 0, used = 0;
+  Count period = 0, spent = 0;  // the present period and the labels bought in it, with saving those in all periods
+  double first = 0;             // day or event with which the first period began; unknown: the next one
+
+  bool periodic() const { return daily || per > 0; }
+  void meet(double day) {
+    const double now = daily ? day : static_cast<double>(events);
+    if (events++ == 0 || first == unknown) first = now;
+    if (!periodic()) return;
+    const double at = daily ? now - first : std::floor((now - first) / per);
+    if (at > static_cast<double>(period)) {  // an event of an earlier day counts for the present one
+      period = static_cast<Count>(at);
+      if (!saving) spent = 0;
+    }
+  }
+  double left() const {
+    const double bought = static_cast<double>(periodic() ? spent : used);
+    const double times = share ? static_cast<double>(events) : saving ? static_cast<double>(period + 1) : 1;
+    return std::max(0.0, std::floor(labels * times / price) - bought);
+  }
+  void spend(Count bought) { used += bought, spent += bought; }
+
+  void options(auto&& visit) {
+    visit("budget", labels);
+    visit("budget_price", price);
+    visit("budget_share", share);
+    visit("budget_per", per);
+    visit("budget_daily", daily);
+    visit("budget_saving", saving);
+  }
+  void state(auto&& visit) {
+    visit("budget.events", events);
+    visit("budget.used", used);
+    visit("budget.period", period);
+    visit("budget.spent", spent);
+    visit("budget.first", first);
+  }
+};
+
+// Sums over bought labels, each weighed by 1 / probability: they estimate the same sums over all
+// events that were met while a label could be bought. The other sums are for their variance.
+struct Estimates {
+  struct Class {
+    double all = 0, wrong = 0;                  // sum of e / pi
+    double all_spread = 0, wrong_spread = 0;    // sum of (1 - pi) (e / pi)^2
+  };
+  double open = 0;  // weight of the events met while a label could be bought
+  Class positives, negatives;
+
+  void add(double y, double weight, double score, double probability) {
+    Class& c = y > 0 ? positives : negatives;
+    const double share = weight / probability, spread = (1 - probability) * share * share;
+    const bool wrong = (score >= 0) != (y > 0);
+    c.all += share;
+    c.all_spread += spread;
+    c.wrong += wrong ? share : 0;
+    c.wrong_spread += wrong ? spread : 0;
+  }
+  void state(auto&& visit) {
+    visit("estimate.open", open);
+    visit("estimate.positives", positives.all);
+    visit("estimate.positives.spread", positives.all_spread);
+    visit("estimate.false_negatives", positives.wrong);
+    visit("estimate.false_negatives.spread", positives.wrong_spread);
+    visit("estimate.negatives", negatives.all);
+    visit("estimate.negatives.spread", negatives.all_spread);
+    visit("estimate.false_positives", negatives.wrong);
+    visit("estimate.false_positives.spread", negatives.wrong_spread);
+  }
+};
+
+class Asker {
+ public:
+  Rule rule;
+  Budget budget;
+  Estimates estimates;
+  Pending pending;
+
+  bool on() const { return rule.kind != Rule::Kind::none; }
+
+  // Decides about the next of n events: all of which a label can surely be bought in this period, or one of which none
+  // can, with probability 0. Returns how many. `days` may be none.
+  template <class Learner, RowLike Row>
+  Count decide(Learner& learner, const Row* x, const double* scores, Count n, double rho, double weight,
+               const double* days, double* probabilities, std::int8_t* asked) {
+    Budget after = budget;
+    after.meet(days ? days[0] : 0);
+    const double left = after.left();
+    if (left < 1) {
+      budget = after;
+      probabilities[0] = 0, asked[0] = 0;
+      return 1;
+    }
+    if (after.periodic()) n = 1;  // the next event may begin another
+    if (left < static_cast<double>(n)) n = static_cast<Count>(left);
+    after.events += n - 1;
+    rule.probabilities(learner, x, scores, n, rho, probabilities);
+    const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
+    Count draws = draws_, bought = 0;
+    double open = estimates.open;
+    for (Count i = 0; i < n; ++i) {  // without branches: nobody can foresee an answer
+      const double drawn = static_cast<double>(static_cast<std::int64_t>(splitmix64(key + draws) >> 11)) * 0x1p-53;
+      const bool certain = probabilities[i] >= 1, wanted = certain | (drawn < probabilities[i]);
+      draws += !certain;
+      bought += wanted;
+      asked[i] = wanted;
+      open += weight;
+    }
+    draws_ = draws;
+    estimates.open = open;
+    after.spend(bought);
+    budget = after;
+    return n;
+  }
+
+  // Decisions that something goes wrong with are not taken.
+  template <class Do>
+  void or_go_back(Do act) {
+    const Budget before = budget;
+    const double open = estimates.open;
+    const Count draws = draws_;
+    try {
+      act();
+    } catch (...) {
+      budget = before, estimates.open = open, draws_ = draws;
+      throw;
+    }
+  }
+
+  void options(auto&& visit) {
+    rule.options(visit);
+    budget.options(visit);
+    pending.options(visit);
+    visit("query_seed", seed_);
+  }
+  void state(auto&& visit, auto fits) {
+    if (!on()) return;
+    visit("query.draws", draws_);
+    budget.state(visit);
+    estimates.state(visit);
+    pending.state(visit, fits);
+  }
+
+ private:
+  double seed_ = 0;
+  Count draws_ = 0;
+};
+
+// What becomes of the events for which `ask` was called, one place for each. They are numbered in order.
+struct Answers {
+  double* scores;
+  double* probabilities;
+  std::int8_t* asked;
+  std::int64_t* forgotten;  // the event that had to make room, or -1
+};
+
+}  // namespace lopsided

@@ -1,0 +1,1 @@
+"""The learners: one thin class each over the core."""

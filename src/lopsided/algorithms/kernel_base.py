@@ -1,0 +1,173 @@
+"""Kernels, and what learners with rows that they keep have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimator.base import OnlineClassifier
+from ..estimator.parameters import _parameter, choice, estimator, is_number
+
+KERNELS = ("gaussian", "laplacian", "linear", "polynomial")
+# What each kernel takes, and what it is where it is not given.
+_TAKES: dict[str, dict[str, Any]] = {
+    "gaussian": {"gamma": "median"},
+    "laplacian": {"gamma": "median"},
+    "linear": {},
+    "polynomial": {"gamma": 1.0, "degree": 3, "coef0": 1.0},
+}
+KERNEL_PARAMETERS = ("gamma", "degree", "coef0")
+
+
+def _is_gamma(value: Any) -> bool:
+    if isinstance(value, str):
+        return value == "median"
+    return value is None or (is_number(value) and value > 0)
+
+
+def _is_degree(value: Any) -> bool:
+    return value is None or (is_number(value) and value == int(value) and 1 <= value <= 64)
+
+
+def _is_coef0(value: Any) -> bool:
+    return value is None or (is_number(value) and value >= 0)
+
+
+_CHECKS: dict[Any, Callable[[Any], bool]] = {
+    "kernel": lambda v: v in KERNELS,
+    "gamma": _is_gamma,
+    "degree": _is_degree,
+    "coef0": _is_coef0,
+}
+
+
+def _is_kernel(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        name in _CHECKS and _CHECKS[name](v) for name, v in value.items()
+    )
+
+
+def is_kernels(value: Any) -> bool:
+    """Say whether a value is a list of kernels."""
+    if value is None:
+        return True
+    return isinstance(value, (list, tuple)) and len(value) > 0 and all(map(_is_kernel, value))
+
+
+def kernel_options(kernel: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a kernel as the core takes it; a gamma of 0 is to be taken from the first rows."""
+    takes = _TAKES[kernel]
+    for name, value in given.items():
+        if value is not None and name not in takes:
+            raise ValueError(f"{name} has no effect on kernel={kernel!r}")
+    chosen = takes | {name: value for name, value in given.items() if value is not None}
+    if chosen.get("gamma") == "median":
+        if kernel == "polynomial":
+            raise ValueError("gamma='median' is for kernels of a distance, not for 'polynomial'")
+        chosen["gamma"] = 0.0
+    return {"kernel": kernel} | {name: float(value) for name, value in chosen.items()}
+
+
+@estimator
+class KernelClassifier(OnlineClassifier):
+    """An online classifier whose score is a sum of kernels, one at each row it keeps.
+
+    `scaling="auto"` is "unit" for sparse matrices and "standard" for anything else.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "laplacian", "linear", "polynomial"}
+        exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), x.z or (gamma x.z + coef0)^degree.
+    gamma : float or "median", optional
+        Default "median", of the polynomial kernel 1. "median" is 1 / median of the distances
+        between the first 50 rows, squared ones for "gaussian", leaving out those that are 0. As
+        long as fewer have come it is taken from those, and they are learned anew with every row.
+    degree : int, optional
+        Of the polynomial kernel; default 3.
+    coef0 : float, optional
+        Of the polynomial kernel; default 1.
+    """
+
+    kernel: str = choice("gaussian", *KERNELS)
+    gamma: Any = _parameter(None, "a positive number, 'median' or None", _is_gamma)
+    degree: int | None = _parameter(None, "a whole number from 1 to 64 or None", _is_degree)
+    coef0: float | None = _parameter(None, "a number of at least 0 or None", _is_coef0)
+
+    _fixed = (*OnlineClassifier._fixed, "kernel", "gamma", "degree", "coef0")
+    _lists: ClassVar[tuple[str, ...]] = ("kept",)  # the names of the lists of rows in the core
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The rows it keeps, as they were scaled: an array, or a CSR matrix of sparse rows."""
+        parts = [part for part, _ in self._kept("support_vectors_")]
+        if all(isinstance(part, np.ndarray) for part in parts):
+            return np.vstack(parts)
+        from scipy.sparse import csr_matrix, vstack
+
+        return vstack([csr_matrix(part) for part in parts], format="csr")
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """The weight of each row it keeps."""
+        weights = np.concatenate([weights for _, weights in self._kept("dual_coef_")])
+        return self._scale(self._attribute("dual_coef_").state()) * weights
+
+    @property
+    def n_support_(self) -> Any:
+        """How many rows it keeps."""
+        return sum(len(weights) for _, weights in self._kept("n_support_"))
+
+    @property
+    def gamma_(self) -> float:
+        """The gamma of the kernel, as it is now."""
+        gamma = self._attribute("gamma_").state().get("kernel.gamma")
+        if gamma is None:
+            raise AttributeError("gamma_: with kernels= there is more than one, see members_")
+        return float(gamma)
+
+    def _scale(self, state: Mapping[str, Any]) -> float:
+        """Return what the weights in the core are to be multiplied by."""
+        return 1.0
+
+    def _kept(self, name: str) -> list[tuple[Any, NDArray[np.float64]]]:
+        """Return the rows and weights of each list, in its order."""
+        model = self._attribute(name)
+        state, features = model.state(), model.features
+        return [_rows(state, one, features) for one in self._lists]
+
+    def _scaling(self, form: str) -> dict[str, bool]:
+        if self.scaling == "auto" and form != "sparse":
+            return {"unit": False, "standard": True, "centred": form == "dense"}
+        return super()._scaling(form)
+
+    def _check(self) -> None:
+        super()._check()
+        self._kernel_options()
+
+    def _kernel_options(self) -> dict[str, Any]:
+        given = {name: getattr(self, name) for name in KERNEL_PARAMETERS}
+        return kernel_options(self.kernel, given)
+
+    def _own_options(self) -> dict[str, Any]:
+        own = super()._own_options()
+        for name in ("kernel", *KERNEL_PARAMETERS):
+            own.pop(name, None)
+        return {**own, **self._kernel_options()}
+
+
+def _rows(state: Mapping[str, Any], name: str, features: int) -> tuple[Any, NDArray[np.float64]]:
+    """Return the rows and weights of a list of the core, in its order."""
+    slots, size, first = (int(state[f"{name}.{k}"]) for k in ("slots", "size", "first"))
+    order = (first + np.arange(size)) % max(slots, 1)
+    values = np.asarray(state[f"kept.{name}.values"])
+    weights = np.asarray(state[f"kept.{name}.weights"])[order]
+    if not state[f"{name}.sparse"]:
+        return values.reshape(slots, features)[order], weights
+    from scipy.sparse import csr_matrix
+
+    indices = np.asarray(state[f"kept.{name}.indices"]).astype(np.int32)
+    ends = np.asarray(state[f"kept.{name}.ends"]).astype(np.int64)
+    return csr_matrix((values, indices, np.r_[0, ends]), shape=(slots, features))[order], weights

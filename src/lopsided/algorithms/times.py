@@ -1,0 +1,120 @@
+"""When events happen, and how long their labels take."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import date, datetime, timezone
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimator.batch import BadRowError
+from ..estimator.parameters import is_number
+
+FAR = 1e11  # seconds from 1970, the year 5138; in milliseconds it is 1973
+LEAP = 366  # days between times that follow each other; more is taken for a slip
+
+
+def as_days(time: Any, rows: int) -> NDArray[np.float64]:
+    """Return the day of each time: dates, datetimes, texts of them, or seconds since 1970, UTC."""
+    array = np.asarray(time)
+    if array.ndim == 0:
+        array = array.reshape(1)
+    if array.ndim != 1 or len(array) != rows:
+        raise ValueError(f"there must be one time for each of the {rows} rows")
+    if array.dtype.kind in "iuf":
+        moments = array.astype(np.float64)
+        far = np.abs(moments) > FAR
+        if far.any():
+            row = int(np.argmax(far))
+            raise BadRowError(
+                f"the time {array[row]} is taken for seconds since 1970, and is far off: give "
+                "seconds, not milliseconds, or dates",
+                row,
+            )
+        days = np.floor(moments / 86400)
+    else:
+        if array.dtype.kind != "M":
+            array = np.array([_moment(t) for t in array.tolist()], dtype="datetime64[s]")
+        days = array.astype("datetime64[D]").astype(np.float64)
+        days[np.isnat(array)] = np.nan
+    if not np.isfinite(days).all():
+        row = int(np.argmin(np.isfinite(days)))
+        raise ValueError(f"row {row} has no time: every event needs one")
+    return days
+
+
+def latest_day(days: NDArray[np.float64], latest: float, rows: NDArray[np.int64]) -> float:
+    """Return the latest of some days and the one so far (NaN: none); raise where a day is far off.
+
+    `rows` are the places of the days, in the order they are met.
+    """
+    so_far = np.fmax.accumulate(np.concatenate([[latest], days[rows]]))
+    before = so_far[:-1]
+    far = np.abs(days[rows] - before) > LEAP
+    if far.any():
+        at = int(np.argmax(far))
+        row = int(rows[at])
+        leap = int(days[row] - before[at])
+        side = "after" if leap > 0 else "before"
+        raise BadRowError(
+            f"the time {_date(days[row])} is {abs(leap):,} days {side} {_date(before[at])}, the "
+            f"latest so far; a budget that is daily takes at most {LEAP}: correct the time or "
+            "leave the event out",
+            row,
+        )
+    return float(so_far[-1])
+
+
+def _date(day: float) -> str:
+    return str(np.datetime64(0, "D") + np.timedelta64(int(day), "D"))
+
+
+def seconds(value: Any) -> float | None:
+    """Return a cell as seconds since 1970, None if it is no time."""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            value = float(value)
+    if is_number(value):
+        return float(value)
+    try:
+        return float(_moment(value).replace(tzinfo=timezone.utc).timestamp())
+    except ValueError:
+        return None
+
+
+def _moment(value: Any) -> Any:
+    try:
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value)
+        if isinstance(value, datetime):
+            return value.astimezone(timezone.utc).replace(tzinfo=None) if value.tzinfo else value
+        if isinstance(value, date):
+            return datetime(value.year, value.month, value.day)
+    except ValueError:
+        pass
+    raise ValueError(f"{value!r} is not a time: give dates, ISO texts or seconds since 1970")
+
+
+def as_delays(delay: Any, rows: int, seed: int) -> NDArray[np.float64]:
+    """Return how many further events are met before each label comes; inf for never."""
+    if isinstance(delay, tuple) and len(delay) == 2 and delay[0] == "geometric":
+        if not (is_number(delay[1]) and delay[1] >= 0):
+            raise ValueError(f"delay={delay!r}: the mean must be a number that is not negative")
+        drawn = np.random.default_rng(seed).geometric(1 / (delay[1] + 1), size=rows)
+        return (drawn - 1).astype(np.float64)
+    array = np.asarray(delay)
+    if array.dtype.kind not in "biuf" or array.ndim > 1:
+        raise ValueError(
+            f"delay={delay!r} is not possible; it must be a number of events, inf, "
+            "('geometric', mean) or an array of one for each row"
+        )
+    delays = np.array(np.broadcast_to(array, (rows,)) if array.ndim == 0 else array, np.float64)
+    if len(delays) != rows:
+        raise ValueError(f"X has {rows} rows but there are {len(delays)} delays")
+    good = (delays >= 0) & ((delays == np.floor(delays)) & (delays < 2**53) | np.isinf(delays))
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(f"row {row} has the delay {delays[row]}: it must be a whole number or inf")
+    return delays

@@ -1,0 +1,1 @@
+"""Readers: files and pipes to blocks of rows."""

@@ -1,0 +1,279 @@
+"""Tables, CSV and Parquet, read by Arrow in columns.
+
+A table of numbers gives `Dense` blocks. With categorical columns the blocks are `Sparse` with named
+columns: a number under the name of its column, and the value v of a categorical column c as the
+feature "c=v" with value 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ..block import BadLines, DataError
+from .files import open_bytes
+from .parquet import ParquetReader
+from .tabular.arrow import BLOCK_ROWS, Missing, TableReader, arrow, as_numbers, as_texts
+from .tabular.cells import Cells
+from .tabular.classes import Classes, as_number
+from .tabular.columns import Which
+from .tabular.csv_text import CsvText, Rows
+
+__all__ = ["MISSING_WORDS", "CsvReader", "ParquetReader"]
+
+# Cells of numeric columns and labels that stand for "not known"; in a column of text only "" does.
+MISSING_WORDS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
+_SOME = 100  # cells that tell whether those of a column are like each other
+_MOSTLY = 1.1  # cells for each different one, at most, if they are not
+_SNIFFED = 1000  # rows that tell, with categorical="auto", which columns are text
+_WHOLE = 1 << 30  # bytes: Arrow takes each piece of text at once
+
+
+class CsvReader(TableReader):
+    """Read CSV text as a stream of blocks.
+
+    Types are not guessed: a column is categorical if it is named so, else every cell must be a
+    number. A bad row is reported with the line it starts on.
+
+    Parameters
+    ----------
+    path : str
+        A file, plain or compressed, or "-".
+    label : str or int, optional
+        The label column by name or position (from 0; -1 is the last). Default: the one column
+        called label, class, target or y, in whatever case.
+    weight : str or int, optional
+        The column of weights.
+    time : str or int, optional
+        The column of times: seconds since 1970 or dates, UTC unless they say otherwise.
+    drop : sequence of str or int
+        Columns to leave out.
+    categorical : sequence of str or int, or "auto"
+        Columns that are one-hot. "auto": those where at least half of the filled cells in the
+        first 1000 rows are not numbers.
+    missing : {"error", "zero", "drop"}
+        A missing cell is an error, or counts as 0 (for a category: none), or its row is left out.
+        Missing are empty cells, and in columns of numbers also NA, N/A, NaN, null, None and ?.
+    delimiter : str
+        What stands between cells.
+    header : bool
+        Whether the first row has the names of the columns. Else they are c0, c1, ...
+    names : sequence of str, optional
+        Features that a model has already: they keep their places, new ones come behind.
+    hash_bits : int, optional
+        Hash the names of features into 2 ** hash_bits columns instead of keeping them.
+    classes : sequence, optional
+        Labels that a model has already. By default the first two found; a third is a bad row.
+        None: any number of labels.
+    labelled : bool
+        Whether there are labels to read; without them `Block.y` is None.
+    bad : BadLines, optional
+        Tolerated bad rows.
+    block_rows : int
+        The most rows of a block.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        label: Which | None = None,
+        weight: Which | None = None,
+        time: Which | None = None,
+        drop: Sequence[Which] = (),
+        categorical: Sequence[Which] | Literal["auto"] = (),
+        missing: Missing = "error",
+        delimiter: str = ",",
+        header: bool = True,
+        names: Sequence[str] | None = None,
+        hash_bits: int | None = None,
+        classes: Sequence[Any] | None = (),
+        labelled: bool = True,
+        bad: BadLines | None = None,
+        block_rows: int = BLOCK_ROWS,
+    ) -> None:
+        super().__init__(
+            missing=missing,
+            names=names,
+            hash_bits=hash_bits,
+            classes=Classes(classes),
+            labelled=labelled,
+            bad=bad,
+            block_rows=block_rows,
+        )
+        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+            raise ValueError(f"delimiter is one character such as , ; or tab, not {delimiter!r}")
+        self._csv, self._pa = arrow("pyarrow.csv"), arrow("pyarrow")
+        self.stream = open_bytes(path)
+        self._text = CsvText(self.stream, delimiter, self.bad.add)
+        self._pieces = iter(self._text)
+        self._ahead: list[Rows] = []
+        self.notes: list[str] = []  # what may be meant otherwise
+        try:
+            names_here = self._header(header, delimiter)
+            self._choose(self.stream.name, names_here, label, weight, time, drop)
+            self._encode(self._sniff() if categorical == "auto" else self._one_hot(categorical))
+        except BaseException:
+            self.close()
+            raise
+        self._prepare(delimiter)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.stream.close()
+
+    def _header(self, header: bool, delimiter: str) -> list[str]:
+        """Return the names of the columns."""
+        file = self.stream.name
+        rows = next(self._pieces, None)
+        if rows is None:
+            raise DataError(file, expected="it is empty")
+        line, cells = int(rows.lines[0]), self._text.cells(rows.row(0))
+        try:
+            names = [cell.decode().strip() or f"c{j}" for j, cell in enumerate(cells)]
+        except UnicodeDecodeError:
+            names = ["\0"]
+        if any("\0" in name for name in names):
+            shown = rows.row(0).decode("utf-8", "backslashreplace")
+            raise DataError(file, line, None, shown, "CSV text in UTF-8")
+        self._ahead = [rows.cut(1, len(rows)) if header else rows]
+        if len(names) == 1:
+            other = [mark for mark in ",;\t|" if mark in names[0] and mark != delimiter]
+            if other:
+                raise DataError(
+                    file, line, None, names[0], f"cells; is the delimiter {other[0]!r}?"
+                )
+        return names if header else [f"c{j}" for j in range(len(names))]
+
+    def _sniff(self) -> set[int]:
+        """Return the columns that hold text, by the first rows."""
+        while sum(map(len, self._ahead)) < _SNIFFED:
+            rows = next(self._pieces, None)
+            if rows is None:
+                break
+            self._ahead.append(rows)
+        width = len(self.columns.names)
+        numbers, filled = np.zeros(width, dtype=int), np.zeros(width, dtype=int)
+        different: list[set[str]] = [set() for _ in range(width)]
+        first = [rows.row(i) for rows in self._ahead for i in range(min(len(rows), _SNIFFED))]
+        for row in first[:_SNIFFED]:
+            cells = [cell.decode("utf-8", "replace") for cell in self._text.cells(row)]
+            if len(cells) == width:
+                filled += [cell not in MISSING_WORDS for cell in cells]
+                numbers += [as_number(cell) is not None for cell in cells]
+                for values, cell in zip(different, cells, strict=True):
+                    values.add(cell)
+        features = self.columns.features
+        texts = {at for at in features if self._is_text(at, numbers[at], filled[at])}
+        self._note([at for at in texts if _SOME <= filled[at] <= _MOSTLY * len(different[at])])
+        return texts
+
+    def _note(self, unlike: list[int]) -> None:
+        """Note columns of text in which hardly a cell is like another."""
+        if unlike:
+            named = ", ".join(f'"{self.columns.names[at]}"' for at in sorted(unlike))
+            self.notes.append(
+                f"{named}: hardly a cell is like another, as in ids and times, but each becomes a "
+                "feature; drop leaves columns out"
+            )
+
+    def _is_text(self, at: int, numbers: int, filled: int) -> bool:
+        name = self.columns.names[at]
+        if name in self._known:
+            return False
+        if any(known.startswith(f"{name}=") for known in self._known):
+            return True
+        return filled > 0 and 2 * numbers <= filled
+
+    def _prepare(self, delimiter: str) -> None:
+        """Make what tells Arrow how to read; columns go by their positions there."""
+        csv, pa, columns = self._csv, self._pa, self.columns
+        types = {str(at): pa.float64() for at in self._encoder.numeric}
+        texts = [str(at) for at in self._encoder.categorical]
+        if self._labelled:
+            texts.append(str(columns.label))
+        if columns.time is not None:
+            texts.append(str(columns.time))
+        types |= dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
+        if columns.weight is not None:
+            types[str(columns.weight)] = pa.float64()
+        self._how = {
+            "read_options": csv.ReadOptions(
+                column_names=[str(at) for at in range(len(columns.names))], block_size=_WHOLE
+            ),
+            "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            "convert_options": csv.ConvertOptions(
+                column_types=types, include_columns=list(types), null_values=MISSING_WORDS
+            ),
+        }
+
+    def _cells(self) -> Iterator[Cells]:
+        while self._ahead:
+            yield from self._parse(self._ahead.pop(0))
+        for rows in self._pieces:
+            yield from self._parse(rows)
+
+    def _parse(self, rows: Rows) -> Iterator[Cells]:
+        """Yield the rows as columns; where Arrow refuses some, halve them to find the culprit."""
+        if not len(rows):
+            return
+        text = rows.joined()
+        try:
+            if b"\0" in text:
+                raise self._pa.ArrowInvalid("NUL")
+            table = self._csv.read_csv(self._pa.BufferReader(text), **self._how)
+            if table.num_rows != len(rows):
+                raise self._pa.ArrowInvalid("rows that are not rows")
+        except self._pa.ArrowInvalid as error:
+            if len(rows) == 1:
+                self.bad.add(self._explain(rows, str(error)))
+                return
+            half = len(rows) // 2
+            yield from self._parse(rows.cut(0, half))
+            yield from self._parse(rows.cut(half, len(rows)))
+            return
+        for start in range(0, len(rows), self._block_rows):
+            part = rows.cut(start, start + self._block_rows)
+            yield self._columns_of(table.slice(start, len(part)), part)
+
+    def _columns_of(self, table: Any, rows: Rows) -> Cells:
+        def texts(at: int | None, missing: Sequence[str]) -> Any:
+            return as_texts(table.column(str(at)).chunk(0), missing)
+
+        def found(line: int, at: int) -> str:
+            row = rows.row(int(np.searchsorted(rows.lines, line)))
+            return self._text.cells(row)[at].decode()
+
+        columns, encoder = self.columns, self._encoder
+        weight = columns.weight
+        return Cells(
+            rows.lines,
+            as_numbers([table.column(str(at)) for at in encoder.numeric], len(rows)),
+            [texts(at, ("",)) for at in encoder.categorical],
+            texts(columns.label, MISSING_WORDS) if self._labelled else None,
+            None if weight is None else as_numbers([table.column(str(weight))], len(rows))[:, 0],
+            found,
+            None if columns.time is None else texts(columns.time, MISSING_WORDS),
+        )
+
+    def _explain(self, rows: Rows, reason: str) -> DataError:
+        """Return what is wrong with a single row that Arrow refuses."""
+        file, line, row = self.stream.name, int(rows.lines[0]), rows.row(0)
+        columns, cells = self.columns, self._text.cells(row)
+        shown = row.decode("utf-8", "backslashreplace")
+        if len(cells) != len(columns.names):
+            many = f"{len(columns.names)} cells as in the first row, not {len(cells)}"
+            return DataError(file, line, None, shown, many)
+        numeric = {*self._encoder.numeric, columns.weight}
+        for at, cell in enumerate(cells):
+            text = cell.decode("utf-8", "backslashreplace")
+            where = (file, line, columns.names[at], text)
+            if b"\0" in cell:
+                return DataError(*where, "text without NUL bytes")
+            if text.encode() != cell:
+                return DataError(*where, "text in UTF-8")
+            if at in numeric and text not in MISSING_WORDS and as_number(text) is None:
+                return DataError(*where, "a number (or name the column as categorical, or drop it)")
+        return DataError(file, line, None, shown, f"a row of the table: {reason}")

@@ -1,0 +1,313 @@
+"""JSON lines: one event an object, its members the named features."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...algorithms.times import seconds
+from ..block import BadLines, Block, DataError
+from ._available import read_some
+from .files import open_bytes
+from .tabular.arrow import BLOCK_ROWS, Missing, check_options
+from .tabular.cells import TIME
+from .tabular.classes import Classes
+from .tabular.columns import near
+
+Event = dict[str, Any]
+
+_PIECE = 1 << 20  # bytes of text read at once
+_MAX_LINE = 1 << 24  # bytes
+_LARGEST = int(sys.float_info.max)
+_LONGEST_NUMBER = 300  # digits that are sure to be within that
+_BYTE = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
+
+
+class JsonLinesReader:
+    r"""Read JSON lines as a stream of blocks whose rows are dicts.
+
+    A member is a number, true or false, or a text, which makes the feature "name=text". Blank
+    lines are skipped.
+
+    Parameters
+    ----------
+    path : str
+        A file, plain or compressed, or "-".
+    label : str
+        The member that is the label.
+    weight : str, optional
+        The member that is the weight.
+    time : str, optional
+        The member that is the time: seconds since 1970 or a date, UTC unless it says otherwise.
+    drop : sequence of str
+        Members to leave out, of whatever kind. An event need not have them, but one of all must,
+        where there are labels.
+    missing : {"error", "zero", "drop"}
+        A null is an error, or counts as a feature that is not there, or its event is left out.
+    classes : sequence, optional
+        Labels that a model has already. By default the first two found; a third is a bad line.
+        None: any number of labels.
+    labelled : bool
+        Whether there are labels to read; without them `Block.y` is None, and a label that is there
+        is not a feature.
+    bad : BadLines, optional
+        Tolerated bad lines.
+    block_rows : int
+        The most rows of a block.
+    names : sequence of str, optional
+        Taken for the sake of the other readers; dicts carry their names themselves.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "events.jsonl")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write('{"amount": 12.5, "city": "Oslo", "label": 0}\n')
+    ...     for block in JsonLinesReader(path):
+    ...         print(block.X, block.y)
+    [{'amount': 12.5, 'city': 'Oslo'}] [0]
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        label: str = "label",
+        weight: str | None = None,
+        time: str | None = None,
+        drop: Sequence[str] = (),
+        missing: Missing = "error",
+        classes: Sequence[Any] | None = (),
+        labelled: bool = True,
+        bad: BadLines | None = None,
+        block_rows: int = BLOCK_ROWS,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        import msgspec
+
+        check_options(missing, block_rows)
+        parts = {"label": label, "weight": weight, "time": time}
+        for one, other in (("label", "weight"), ("weight", "time"), ("time", "label")):
+            if parts[one] is not None and parts[one] == parts[other]:
+                raise ValueError(f"{one} and {other} are both {parts[one]!r}")
+            if parts[one] is not None and parts[one] in drop:
+                raise ValueError(f"{parts[one]!r} is both dropped and the {one}")
+        self.bad = BadLines() if bad is None else bad
+        self.dropped = 0
+        self._drop, self._unmet = tuple(drop), set(drop)
+        self._some: Event = {}
+        self._label, self._weight, self._missing = label, weight, missing
+        self._time = time
+        self._classes = Classes(classes, written=False)
+        self._labelled, self._block_rows = labelled, block_rows
+        self._used = False
+        plain = dict[str, bool | int | float | str | None]
+        self._decode = msgspec.json.Decoder(plain).decode
+        self._decode_any = msgspec.json.Decoder(Event).decode
+        self._checked = functools.partial(msgspec.convert, type=plain)
+        self._faults = (msgspec.DecodeError, ValueError, RecursionError)
+        self.stream = open_bytes(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.stream.close()
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield blocks, once."""
+        if self._used:
+            raise ValueError("a reader is used once; make another to read again")
+        self._used = True
+        empty = True
+        try:
+            for first, lines in self._pieces():
+                for start in range(0, len(lines), self._block_rows):
+                    block = self._block(first + start, lines[start : start + self._block_rows])
+                    if block is not None:
+                        empty = False
+                        yield block
+        finally:
+            self.close()
+        if empty:
+            some = bool(self.bad.found or self.dropped)
+            none = "no line of it can be used" if some else "there are no rows in it"
+            raise DataError(self.stream.name, expected=none)
+        if self._unmet and self._labelled:
+            name = min(self._unmet)
+            hint = near(name, list(self._some))
+            raise DataError(self.stream.name, expected=f'drop: no event has "{name}"{hint}')
+
+    def _pieces(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Yield whole lines, with the number of the first of them."""
+        rest, line = b"", 1
+        while got := read_some(self.stream, max(_PIECE, len(rest))):
+            rest = (rest + got).removeprefix(b"\xef\xbb\xbf") if line == 1 else rest + got
+            *lines, rest = rest.split(b"\n")
+            if lines:
+                yield line, lines
+                line += len(lines)
+            if len(rest) > _MAX_LINE:
+                shown = rest[:200].decode("utf-8", "backslashreplace")
+                raise DataError(
+                    self.stream.name, line, None, shown, f"a line of at most {_MAX_LINE} bytes"
+                )
+        if rest:
+            yield line, [rest]
+
+    def _block(self, first: int, lines: list[bytes]) -> Block | None:
+        events: list[Event] = []
+        labels: list[Any] = []
+        weights: list[float] = []
+        times: list[float] = []
+        numbers: list[int] = []
+        for number, line in enumerate(lines, first):
+            if not line or line.isspace():
+                continue
+            try:
+                event = self._event(line)
+                if event is None:
+                    self.dropped += 1
+                    continue
+                label, weight = self._taken(event)
+                if self._time is not None:
+                    times.append(self._moment(event))
+            except _LineError as fault:
+                self.bad.add(DataError(self.stream.name, number, *fault.args))
+                continue
+            self._some = event
+            events.append(event)
+            labels.append(label)
+            weights.append(weight)
+            numbers.append(number)
+        if not events:
+            return None
+        return Block(
+            events,
+            self._classes.array(labels) if self._labelled else None,
+            None if self._weight is None else np.array(weights, dtype=np.float64),
+            np.array(numbers, dtype=np.int64),
+            self.stream.name,
+            None if self._time is None else np.array(times, dtype=np.float64),
+        )
+
+    def _moment(self, event: Event) -> float:
+        """Take the time out of an event."""
+        value = event.pop(str(self._time), None)
+        found = None if isinstance(value, bool) else seconds(value)
+        if found is None:
+            if value is None:
+                raise _LineError(self._time, None, f"this object has no such member, {TIME}")
+            raise _LineError(self._time, json.dumps(value), TIME)
+        return found
+
+    def _event(self, line: bytes) -> Event | None:
+        """Return the members of an object, or None if it is to be left out."""
+        try:
+            event: Event = self._decode(line)
+        except self._faults as error:
+            event = self._without_dropped(line, error)
+        # Each member has a colon; more of them stand in texts, or a name comes twice.
+        if line.count(b":") != len(event):
+            json.loads(line, object_pairs_hook=_once)
+        if len(line) > _LONGEST_NUMBER:
+            for name, value in event.items():
+                if value.__class__ is int and not -_LARGEST <= value <= _LARGEST:
+                    raise _LineError(name, None, "expected a number within the range of float64")
+        for name in self._drop:
+            if name in event:
+                del event[name]
+                self._unmet.discard(name)
+        if not self._labelled:
+            event.pop(self._label, None)
+        if None in event.values():
+            if self._missing == "drop":
+                return None
+            if self._missing == "error":
+                name = next(name for name, value in event.items() if value is None)
+                raise _LineError(
+                    name, "null", 'a value; missing="zero" or "drop" tolerates missing values'
+                )
+            event = {name: value for name, value in event.items() if value is not None}
+        return event
+
+    def _without_dropped(self, line: bytes, error: Exception) -> Event:
+        """Return the members of an object that are left when those to drop are not looked at."""
+        with contextlib.suppress(*self._faults):
+            event = self._decode_any(line)
+            met = self._unmet.intersection(event)
+            rest: Event = self._checked({k: v for k, v in event.items() if k not in self._drop})
+            self._unmet -= met
+            return rest
+        raise _explained(line, error, self._drop) from None
+
+    def _taken(self, event: Event) -> tuple[Any, float]:
+        """Take label and weight out of an event."""
+        weight: Any = 1.0
+        if self._weight is not None:
+            weight = event.pop(self._weight, None)
+            if weight is None:
+                if self._labelled:
+                    raise _LineError(self._weight, None, "this object has no such member")
+                weight = 1.0
+            if isinstance(weight, (str, bool)) or not 0 <= weight < math.inf:
+                shown = json.dumps(weight)
+                raise _LineError(self._weight, shown, "a weight: a finite number, 0 or more")
+        label = None
+        if self._labelled:
+            label = event.pop(self._label, None)
+            if label is None:
+                raise _LineError(
+                    self._label, None, "this object has no such member; name that of the label"
+                )
+            expected = self._classes.admit(label)
+            if expected:
+                raise _LineError(self._label, str(label), expected)
+        return label, float(weight)
+
+
+class _LineError(Exception):
+    """Column, text found, what was expected."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> None:
+    seen = set()
+    for name, value in pairs:
+        if name in seen:
+            raise _LineError(name, json.dumps(value), "a name once only in an object")
+        seen.add(name)
+
+
+def _explained(line: bytes, error: Exception, drop: Sequence[str]) -> _LineError:
+    """Return what is wrong with a line that is not an object of plain values."""
+    shown = line.decode("utf-8", "backslashreplace").strip()
+    if isinstance(error, UnicodeDecodeError):
+        return _LineError(None, shown, "text in UTF-8")
+    match = _BYTE.fullmatch(str(error))
+    if match:
+        at = int(match[2]) - match[1].startswith("trailing char")  # counted from 1 there
+        rest = line[at:].decode("utf-8", "backslashreplace").strip()
+        return _LineError(at + 1, rest or shown, f"a JSON object ({match[1]})")
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return _LineError(None, shown, f"a JSON object ({str(error).lower()})")
+    if not isinstance(value, dict):
+        return _LineError(None, shown, "a JSON object, with names and values in braces")
+    for name, member in value.items():
+        if name in drop:
+            continue
+        if isinstance(member, (dict, list)):
+            return _LineError(
+                name, json.dumps(member), "a number, true, false or a text; not nested"
+            )
+        if isinstance(member, float) and not math.isfinite(member):
+            return _LineError(name, str(member), "a finite number")
+    return _LineError(None, shown, f"a JSON object ({error})")

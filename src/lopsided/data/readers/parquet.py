@@ -1,0 +1,173 @@
+"""Parquet files, read by Arrow in record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..block import BadLines, DataError
+from .files import open_bytes, plain_name
+from .tabular.arrow import BLOCK_ROWS, Missing, TableReader, arrow, as_numbers, as_texts
+from .tabular.cells import Cells
+from .tabular.classes import Classes
+from .tabular.columns import Which
+
+
+class ParquetReader(TableReader):
+    """Read a Parquet file as a stream of blocks.
+
+    Numbers (decimals too) are numbers, booleans 0 and 1; texts and dictionaries of texts are
+    categorical. Columns of other types must be dropped. NaN counts as missing.
+
+    Parameters
+    ----------
+    path : str
+        A regular file.
+    categorical : sequence of str or int
+        Columns of whole numbers or booleans to be taken as categories too.
+    label, weight, time, drop, missing, names, classes, labelled, bad, block_rows
+        As for `CsvReader`.
+    """
+
+    _unit = "row"
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        label: Which | None = None,
+        weight: Which | None = None,
+        time: Which | None = None,
+        drop: Sequence[Which] = (),
+        categorical: Sequence[Which] = (),
+        missing: Missing = "error",
+        names: Sequence[str] | None = None,
+        hash_bits: int | None = None,
+        classes: Sequence[Any] | None = (),
+        labelled: bool = True,
+        bad: BadLines | None = None,
+        block_rows: int = BLOCK_ROWS,
+    ) -> None:
+        super().__init__(
+            missing=missing,
+            names=names,
+            hash_bits=hash_bits,
+            classes=Classes(classes, written=False),
+            labelled=labelled,
+            bad=bad,
+            block_rows=block_rows,
+        )
+        self._pa, parquet = arrow("pyarrow"), arrow("pyarrow.parquet")
+        with open_bytes(path) as stream:  # says what is wrong with a path better than Arrow
+            if stream.size is None or plain_name(path) != path:
+                raise DataError(
+                    stream.name, expected="Parquet is read from a plain file only; save it as one"
+                )
+        try:
+            # Without a buffer size Arrow would hold whole columns of a row group.
+            self._file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        except (self._pa.ArrowException, OSError) as error:
+            raise DataError(path, expected=f"not a Parquet file: {error}") from None
+        try:
+            schema = self._file.schema_arrow
+            self.rows: int = self._file.metadata.num_rows
+            self._choose(path, list(schema.names), label, weight, time, drop)
+            self._kinds = [self._kind(field.type) for field in schema]
+            self._encode(self._checked(schema, self._one_hot(_listed(categorical))))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _kind(self, kind: Any) -> str:
+        types = self._pa.types
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+        if types.is_string(kind) or types.is_large_string(kind):
+            return "text"
+        if types.is_boolean(kind) or types.is_integer(kind):
+            return "whole"
+        if types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+            return "number"
+        return "text" if str(kind) == "string_view" else "other"
+
+    def _checked(self, schema: Any, named: set[int]) -> set[int]:
+        """Return the categorical columns; raise if a column is of no use in its part."""
+        columns, kinds = self.columns, self._kinds
+        used = [*columns.features, columns.weight, columns.label if self._labelled else None]
+        for at in (at for at in used if at is not None):
+            expected = ""
+            if kinds[at] == "other":
+                expected = "numbers, booleans or texts; drop it or turn it into numbers first"
+            elif at == columns.weight and kinds[at] == "text":
+                expected = "numbers as weights"
+            elif at in named and kinds[at] == "number":
+                expected = "whole numbers, booleans or texts in a categorical column"
+            if expected:
+                found = str(schema.field(at).type)
+                raise DataError(columns.file, None, columns.names[at], found, expected)
+        return named | {at for at in columns.features if kinds[at] == "text"}
+
+    def _cells(self) -> Iterator[Cells]:
+        columns = self.columns
+        places = [*self._encoder.numeric, *self._encoder.categorical]
+        places += [at for at in (columns.label, columns.weight, columns.time) if at is not None]
+        names = [columns.names[at] for at in sorted(places)]
+        batches = self._file.iter_batches(batch_size=self._block_rows, columns=names)
+        row = 1
+        while True:
+            try:
+                batch = next(batches, None)
+            except (self._pa.ArrowException, OSError) as error:
+                raise DataError(
+                    columns.file, row, None, None, f"reading failed behind this row: {error}", "row"
+                ) from None
+            if batch is None:
+                return
+            if batch.num_rows:
+                yield self._columns_of(batch, row)
+            row += batch.num_rows
+
+    def _columns_of(self, batch: Any, row: int) -> Cells:
+        def column(at: int | None) -> Any:
+            assert at is not None
+            return batch.column(self.columns.names[at])
+
+        def found(line: int, at: int) -> str:
+            value = column(at)[line - row].as_py()
+            return "" if value is None else str(value)
+
+        columns, encoder, rows = self.columns, self._encoder, batch.num_rows
+        weight = columns.weight
+        return Cells(
+            np.arange(row, row + rows, dtype=np.int64),
+            as_numbers([self._floats(column(at)) for at in encoder.numeric], rows),
+            [as_texts(self._coded(column(at)), ("",)) for at in encoder.categorical],
+            as_texts(self._coded(column(columns.label)), ("",)) if self._labelled else None,
+            None if weight is None else as_numbers([self._floats(column(weight))], rows)[:, 0],
+            found,
+            None if columns.time is None else as_texts(self._coded(column(columns.time)), ("",)),
+        )
+
+    def _floats(self, column: Any) -> Any:
+        types, pa = self._pa.types, self._pa
+        if types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if types.is_boolean(column.type):
+            column = column.cast(pa.uint8())
+        return column.cast(pa.float64(), safe=False)
+
+    def _coded(self, column: Any) -> Any:
+        types = self._pa.types
+        if types.is_decimal(column.type):
+            column = column.cast(self._pa.float64())
+        return column if types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def _listed(categorical: Sequence[Which]) -> Sequence[Which]:
+    return () if categorical == "auto" else categorical  # texts are categorical anyway

@@ -1,0 +1,1 @@
+"""Tables to blocks: columns, cells, classes."""

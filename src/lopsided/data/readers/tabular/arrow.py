@@ -1,0 +1,199 @@
+"""What readers of tables share: the parts of the columns, and Arrow's columns as arrays."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...block import BadLines, Block, DataError
+from .cells import MISSING, Cells, Encoder, Texts
+from .classes import Classes
+from .columns import Columns, Which, position
+
+Missing = Literal["error", "zero", "drop"]
+BLOCK_ROWS = 4096
+
+
+def arrow(module: str) -> Any:
+    """Import a module of pyarrow, or say how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise ImportError(
+            "CSV and Parquet files are read by pyarrow: pip install pyarrow"
+        ) from None
+
+
+def check_options(missing: str, block_rows: int) -> None:
+    """Raise if an option that readers share is wrong."""
+    if missing not in MISSING:
+        raise ValueError(f"missing is one of {', '.join(map(repr, MISSING))}, not {missing!r}")
+    if block_rows < 1:
+        raise ValueError(f"block_rows is 1 or more, not {block_rows}")
+
+
+class TableReader:
+    """A table as a stream of blocks; what it is made of is up to `_cells` of each kind."""
+
+    _unit = "line"
+    columns: Columns
+
+    def __init__(
+        self,
+        *,
+        missing: Missing,
+        names: Sequence[str] | None,
+        hash_bits: int | None,
+        classes: Classes,
+        labelled: bool,
+        bad: BadLines | None,
+        block_rows: int,
+    ) -> None:
+        check_options(missing, block_rows)
+        self.bad = BadLines() if bad is None else bad
+        self._missing, self._classes = missing, classes
+        self._known = [] if names is None else list(names)
+        self._hash_bits = hash_bits
+        self._labelled, self._block_rows = labelled, block_rows
+        self._used = False
+
+    def _choose(
+        self,
+        file: str,
+        found: list[str],
+        label: Which | None,
+        weight: Which | None,
+        time: Which | None,
+        drop: Sequence[Which],
+    ) -> None:
+        self.columns = Columns.choose(
+            file,
+            found,
+            label=label,
+            weight=weight,
+            time=time,
+            drop=drop,
+            labelled=self._labelled,
+            known=self._known,
+        )
+
+    def _one_hot(self, categorical: Sequence[Which]) -> set[int]:
+        """Return the positions of columns named as categorical."""
+        columns = self.columns
+        if isinstance(categorical, str):
+            raise ValueError(f'categorical is a list of columns or "auto", not {categorical!r}')
+        chosen = {
+            position(which, columns.names, columns.file, "categorical") for which in categorical
+        }
+        for at in sorted(chosen.difference(columns.features)):
+            raise DataError(
+                columns.file, column=columns.names[at], expected="is categorical but not a feature"
+            )
+        return chosen
+
+    def _check_met(self) -> None:
+        """Raise for a column the model has never met: unnoticed it would change every score."""
+        heads = {name.partition("=")[0] for name in self._known}.union(self._known)
+        for at in self.columns.features:
+            name = self.columns.names[at]
+            if name not in heads:
+                raise DataError(
+                    self.columns.file,
+                    column=name,
+                    expected="the model does not know this column; drop it or name it as the label",
+                )
+
+    def _encode(self, categorical: set[int]) -> None:
+        if self._known and not self._labelled:
+            self._check_met()
+        self._encoder = Encoder(
+            self.columns,
+            categorical,
+            missing=self._missing,
+            bad=self.bad,
+            known=self._known,
+            hash_bits=self._hash_bits,
+            classes=self._classes,
+            unit=self._unit,
+        )
+
+    @property
+    def dropped(self) -> int:
+        """Rows left out so far because a cell is missing."""
+        return self._encoder.dropped
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the features so far."""
+        return self._encoder.names
+
+    def close(self) -> None:
+        """Close the file."""
+        raise NotImplementedError
+
+    def _cells(self) -> Iterator[Cells]:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield blocks, once."""
+        if self._used:
+            raise ValueError("a reader is used once; make another to read again")
+        self._used = True
+        empty = True
+        try:
+            for cells in self._cells():
+                block = self._encoder.block(cells)
+                if block is not None:
+                    empty = False
+                    yield block
+        finally:
+            self.close()
+        if empty:
+            none = (
+                "no row of it can be used"
+                if self.bad.found or self.dropped
+                else "there are no rows in it"
+            )
+            raise DataError(self.columns.file, expected=none)
+
+
+def as_numbers(columns: Sequence[Any], rows: int) -> NDArray[np.float64]:
+    """Return Arrow columns of float64 as one array, missing cells as NaN."""
+    numbers = np.empty((rows, len(columns)))
+    for j, column in enumerate(columns):
+        if hasattr(column, "combine_chunks"):
+            column = column.combine_chunks()
+        numbers[:, j] = _values(column, np.float64, np.nan)
+    return numbers
+
+
+def _values(array: Any, dtype: Any, missing: float) -> NDArray[Any]:
+    """Return an Arrow array by its buffers; its own to_numpy imports pandas if that is there."""
+    valid, data = array.buffers()
+    if data is None:
+        return np.full(len(array), missing, dtype)
+    values = np.frombuffer(data, dtype, len(array), array.offset * np.dtype(dtype).itemsize)
+    if not array.null_count:
+        return values
+    bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")
+    return np.where(bits[array.offset : array.offset + len(array)], values, missing).astype(dtype)
+
+
+def as_texts(column: Any, missing: Collection[str]) -> Texts:
+    """Return an Arrow dictionary array as codes and values; some texts stand for missing."""
+    codes: NDArray[np.int32] = _values(
+        column.indices, column.indices.type.to_pandas_dtype(), -1
+    ).astype(np.int32)
+    values: list[Any] = column.dictionary.to_pylist()
+    absent = [
+        code
+        for code, value in enumerate(values)
+        if value is None or value in missing or value != value
+    ]
+    if absent:
+        codes[np.isin(codes, absent)] = -1
+    return Texts(codes, values)

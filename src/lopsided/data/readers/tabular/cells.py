@@ -1,0 +1,278 @@
+"""From the cells of a table to blocks: checks, labels, one-hot columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .... import _core
+from ....algorithms.times import seconds
+from ...block import BadLines, Block, DataError, Dense, Sparse
+from .classes import Classes
+from .columns import Columns
+
+MISSING = ("error", "zero", "drop")
+TIME = "a time: seconds since 1970, or a date like 2026-01-31T08:15"
+
+
+@dataclasses.dataclass
+class Texts:
+    """A column of few distinct values: a code a row (-1: missing), and what the codes mean."""
+
+    codes: NDArray[np.int32]
+    values: list[Any]
+
+    def first_rows(self) -> NDArray[np.int64]:
+        """Return in which row each value occurs first, -1 for never."""
+        first = np.full(len(self.values) + 1, -1, dtype=np.int64)  # the last place: missing
+        first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]
+        return first[:-1]
+
+
+@dataclasses.dataclass
+class Cells:
+    """Some rows of a table by columns; `found` tells the text at a line and a column."""
+
+    lines: NDArray[np.int64]
+    numbers: NDArray[np.float64]  # numeric features, missing ones NaN
+    texts: list[Texts]  # categorical features
+    label: Texts | None
+    weight: NDArray[np.float64] | None
+    found: Callable[[int, int], str]
+    time: Texts | None = None
+
+    def take(self, keep: NDArray[np.bool_]) -> Cells:
+        """Return the rows to keep."""
+        label, time = (
+            column and Texts(column.codes[keep], column.values)
+            for column in (self.label, self.time)
+        )
+        return Cells(
+            self.lines[keep],
+            self.numbers[keep],
+            [Texts(column.codes[keep], column.values) for column in self.texts],
+            label,
+            None if self.weight is None else self.weight[keep],
+            self.found,
+            time,
+        )
+
+
+class Encoder:
+    """Makes blocks of cells, and remembers what must stay the same from block to block.
+
+    Parameters
+    ----------
+    columns : Columns
+        The table's columns.
+    categorical : set of int
+        The features that are one-hot, by position.
+    missing : {"error", "zero", "drop"}
+        A missing cell is an error, or counts as 0, or its row is left out.
+    bad : BadLines
+        Tolerated bad rows.
+    known : sequence of str
+        Names of features that have their places already.
+    classes : Classes
+        The labels so far.
+    unit : str
+        What `lines` count.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        categorical: set[int],
+        *,
+        missing: str,
+        bad: BadLines,
+        known: Sequence[str],
+        hash_bits: int | None = None,
+        classes: Classes,
+        unit: str,
+    ) -> None:
+        columns.check_known(known, categorical)
+        columns.check_apart(categorical)
+        self._columns, self._missing, self._bad, self._unit = columns, missing, bad, unit
+        self.numeric = [at for at in columns.features if at not in categorical]
+        self.categorical = [at for at in columns.features if at in categorical]
+        self._classes = classes
+        self.names = list(known)
+        self._place = {name: i for i, name in enumerate(known)}
+        self._hash_bits = hash_bits
+        numeric = [columns.names[at] for at in self.numeric]
+        self._add(numeric)
+        self._places = np.array([self._column(name) for name in numeric], dtype=np.int32)
+        self.dropped = 0
+
+    def block(self, cells: Cells) -> Block | None:
+        """Return the good rows, or None if there are none."""
+        cells = self._without_faults(cells)
+        if not len(cells.lines):
+            return None
+        y = None if cells.label is None else self._labels(cells.label)
+        sparse = self.categorical or self._hash_bits is not None
+        X = self._sparse(cells) if sparse else self._dense(cells)
+        return Block(X, y, cells.weight, cells.lines, self._columns.file, _times(cells))
+
+    # Checks --------------------------------------------------------------------------------------
+
+    def _without_faults(self, cells: Cells) -> Cells:
+        if self._missing == "drop":
+            whole = np.ones(len(cells.lines), dtype=bool)
+            for _, absent in _absent(cells, self):
+                whole &= ~absent
+            if not whole.all():
+                self.dropped += int(np.sum(~whole))
+                cells = cells.take(whole)
+        faults: dict[int, tuple[int, str]] = {}  # of each row the first
+        for at, wrong, expected in self._wrong(cells):
+            for row in np.flatnonzero(wrong).tolist():
+                faults[row] = min(faults.get(row, (at, expected)), (at, expected))
+        self._check_labels(cells, faults)
+        if not faults:
+            return cells
+        found = cells.found
+        for row in sorted(faults):
+            at, expected = faults[row]
+            line, name = int(cells.lines[row]), self._columns.names[at]
+            error = DataError(
+                self._columns.file, line, name, found(line, at), expected, unit=self._unit
+            )
+            self._bad.add(error)
+        keep = np.ones(len(cells.lines), dtype=bool)
+        keep[list(faults)] = False
+        return cells.take(keep)
+
+    def _wrong(self, cells: Cells) -> Iterator[tuple[int, NDArray[np.bool_], str]]:
+        """Yield the columns that have faults: position, which rows, what was expected."""
+        columns = self._columns
+        if not np.isfinite(cells.numbers).all():
+            for j, at in enumerate(self.numeric):
+                yield at, np.isinf(cells.numbers[:, j]), "a finite number"
+        if cells.weight is not None:
+            assert columns.weight is not None
+            # NaN is told below, as a missing cell.
+            wrong = (cells.weight < 0) | np.isinf(cells.weight)
+            yield columns.weight, wrong, "a weight: a finite number, 0 or more"
+        if cells.time is not None:
+            assert columns.time is not None
+            yield columns.time, np.isnan(_times(cells)), TIME
+        for at, absent in _absent(cells, self):
+            if self._missing == "error":
+                yield at, absent, 'a value; missing="zero" or "drop" tolerates missing cells'
+            elif at == columns.label:
+                yield at, absent, "a label"
+            elif at == columns.weight:
+                yield at, absent, "a weight"
+
+    def _check_labels(self, cells: Cells, faults: dict[int, tuple[int, str]]) -> None:
+        if cells.label is None:
+            return
+        codes = cells.label.codes
+        if faults:  # their labels do not count
+            codes = codes.copy()
+            codes[list(faults)] = -1
+        label = Texts(codes, cells.label.values)
+        first = label.first_rows()
+        used = np.flatnonzero(first >= 0)
+        for code in used[np.argsort(first[used])].tolist():
+            expected = self._classes.admit(label.values[code])
+            if expected:
+                assert self._columns.label is not None
+                fault = (self._columns.label, expected)
+                faults.update(dict.fromkeys(np.flatnonzero(codes == code).tolist(), fault))
+
+    def _labels(self, label: Texts) -> NDArray[Any]:
+        used, codes = np.unique(label.codes, return_inverse=True)
+        labels: NDArray[Any] = self._classes.array(label.values[code] for code in used)[codes]
+        return labels
+
+    # Features ------------------------------------------------------------------------------------
+
+    def _dense(self, cells: Cells) -> Dense:
+        numbers = cells.numbers
+        if self._missing == "zero":
+            numbers[np.isnan(numbers)] = 0
+        if (np.diff(self._places) != 1).any():
+            numbers = np.empty_like(numbers)
+            numbers[:, self._places] = cells.numbers
+        return Dense(numbers, self.names)
+
+    def _sparse(self, cells: Cells) -> Sparse:
+        rows, width = len(cells.lines), len(self._columns.features)
+        data = np.ones((rows, width))
+        indices = np.empty((rows, width), dtype=np.int32)
+        order = {at: j for j, at in enumerate(self._columns.features)}
+        numeric = [order[at] for at in self.numeric]
+        data[:, numeric] = np.nan_to_num(cells.numbers, nan=0.0)
+        indices[:, numeric] = self._places
+        for at, text, places in zip(
+            self.categorical, cells.texts, self._one_hot(cells.texts), strict=True
+        ):
+            indices[:, order[at]] = places[text.codes]
+            data[:, order[at]] = text.codes >= 0
+        there = data != 0
+        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
+        if self._hash_bits is not None:
+            shape = (rows, 1 << self._hash_bits)
+            return Sparse(indptr, indices[there], data[there], shape, hashed=True)
+        shape = (rows, len(self.names))
+        return Sparse(indptr, indices[there], data[there], shape, self.names)
+
+    def _one_hot(self, texts: list[Texts]) -> list[NDArray[np.int32]]:
+        """Return the column of each value; new ones in the order of rows, then of columns."""
+        new: list[tuple[int, int, str]] = []
+        features: list[dict[int, str]] = []
+        for j, text in enumerate(texts):
+            column = self._columns.names[self.categorical[j]]
+            first = text.first_rows()
+            used = np.flatnonzero(first >= 0).tolist()
+            named = {code: f"{column}={text.values[code]}" for code in used}
+            new += [(int(first[c]), j, n) for c, n in named.items() if n not in self._place]
+            features.append(named)
+        self._add([name for _, _, name in sorted(new)])
+        places = [np.zeros(len(text.values) + 1, dtype=np.int32) for text in texts]
+        for place, named in zip(places, features, strict=True):
+            place[list(named)] = [self._column(name) for name in named.values()]
+        return places
+
+    def _column(self, name: str) -> int:
+        if self._hash_bits is not None:
+            return _core.hash_name(name, self._hash_bits)
+        return self._place[name]
+
+    def _add(self, names: list[str]) -> None:
+        """Give new names their columns behind the others; blocks handed out keep their list."""
+        if self._hash_bits is not None:
+            return
+        new = [name for name in names if name not in self._place]
+        if new:
+            self._place.update((name, len(self.names) + i) for i, name in enumerate(new))
+            self.names = [*self.names, *new]
+
+
+def _times(cells: Cells) -> Any:
+    """Return when the rows happened, NaN for cells that are no time; None without a column."""
+    if cells.time is None:
+        return None
+    known = [seconds(value) for value in cells.time.values]
+    return np.array([np.nan if t is None else t for t in (*known, None)])[cells.time.codes]
+
+
+def _absent(cells: Cells, encoder: Encoder) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """Yield the columns that have missing cells, and where."""
+    columns = encoder._columns
+    if np.isnan(cells.numbers).any():
+        for j, at in enumerate(encoder.numeric):
+            yield at, np.isnan(cells.numbers[:, j])
+    for at, text in zip(encoder.categorical, cells.texts, strict=True):
+        yield at, text.codes < 0
+    if columns.label is not None and cells.label is not None:
+        yield columns.label, cells.label.codes < 0
+    if columns.weight is not None and cells.weight is not None:
+        yield columns.weight, np.isnan(cells.weight)

@@ -1,0 +1,155 @@
+"""Which column of a table is what."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from ...block import DataError
+
+CUSTOMARY_LABELS = ("label", "class", "target", "y")
+
+Which = str | int  # a column by its name or its position
+_SHOWN = 30
+
+
+@dataclasses.dataclass
+class Columns:
+    """The columns of a table, by position: label, weight, time, and the features in order."""
+
+    file: str
+    names: list[str]
+    label: int | None
+    weight: int | None
+    time: int | None
+    features: list[int]
+
+    @classmethod
+    def choose(
+        cls,
+        file: str,
+        names: list[str],
+        *,
+        label: Which | None,
+        weight: Which | None,
+        time: Which | None,
+        drop: Sequence[Which],
+        labelled: bool,
+        known: Sequence[str],
+    ) -> Columns:
+        """Give every column its part.
+
+        Without labels, the label and weight columns may be absent; where they are there, they are
+        not features. `known` are the features a model has: a column among them is one too.
+        """
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise DataError(file, expected=f"two columns are called {_listed(sorted(twice))}")
+        dropped = {position(which, names, file, "drop") for which in drop}
+        place = _label_position(file, names, label, labelled, dropped, known)
+        weighs = None
+        if weight is not None and (labelled or weight in names or not isinstance(weight, str)):
+            weighs = position(weight, names, file, "weight")
+        when = None if time is None else position(time, names, file, "time")
+        parts = dict.fromkeys(dropped, "dropped")
+        for part, at in (("the label", place), ("the weight", weighs), ("the time", when)):
+            if at is not None and at in parts:
+                both = f"is both {parts[at]} and {part}"
+                raise DataError(file, column=names[at], expected=both)
+            if at is not None:
+                parts[at] = part
+        other = set(parts)
+        features = [at for at in range(len(names)) if at not in other]
+        if not features:
+            raise DataError(file, expected=f"no columns are left as features of {_listed(names)}")
+        return cls(file, names, place, weighs, when, features)
+
+    def check_known(self, known: Sequence[str], categorical: set[int]) -> None:
+        """Raise if a feature that a model knows cannot come from this table."""
+        here = {self.names[at] for at in self.features if at not in categorical}
+        starts = tuple(f"{self.names[at]}=" for at in self.features if at in categorical)
+        for name in known:
+            if name not in here and not name.startswith(starts or ("\0",)):
+                hint = near(name, sorted(here))
+                for column in here:
+                    if name.startswith(f"{column}="):
+                        hint = f'; categorical must name "{column}", as it did before'
+                raise DataError(
+                    self.file,
+                    expected=f'the model knows the column "{name}", but here is none{hint}',
+                )
+
+    def check_apart(self, categorical: set[int]) -> None:
+        """Raise if the name of a one-hot feature could be that of another column."""
+        for at in categorical:
+            for other in (self.names[j] for j in self.features):
+                if other.startswith(self.names[at] + "="):
+                    raise DataError(
+                        self.file,
+                        column=self.names[at],
+                        expected=f'one-hot features of it could be called "{other}", as another '
+                        "column is; rename or drop one",
+                    )
+
+
+def position(which: Which, names: list[str], file: str, option: str) -> int:
+    """Return where a column stands; digits that are no name count as a position."""
+    if isinstance(which, str):
+        if which in names:
+            return names.index(which)
+        if not re.fullmatch(r"-?\d+", which):
+            raise DataError(
+                file,
+                expected=f'{option}: there is no column "{which}"{near(which, names)}; '
+                f"the columns are {_listed(names)}",
+            )
+    at = int(which)
+    if not -len(names) <= at < len(names):
+        raise DataError(
+            file,
+            expected=f"{option}: there is no column {at}; they are 0 to {len(names) - 1}: "
+            f"{_listed(names)}",
+        )
+    return at % len(names)
+
+
+def _label_position(
+    file: str,
+    names: list[str],
+    label: Which | None,
+    labelled: bool,
+    dropped: set[int],
+    known: Sequence[str],
+) -> int | None:
+    if label is not None:
+        if not labelled and isinstance(label, str) and label not in names:
+            return None
+        return position(label, names, file, "label")
+    found = [
+        at
+        for at, name in enumerate(names)
+        if name.lower() in CUSTOMARY_LABELS and at not in dropped and name not in known
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not labelled:
+        return None
+    why = "no column is" if not found else "more than one column is"
+    raise DataError(
+        file,
+        expected=f"which column is the label? {why} called {', '.join(CUSTOMARY_LABELS[:-1])} or "
+        f"{CUSTOMARY_LABELS[-1]}; say it with label, the columns are {_listed(names)}",
+    )
+
+
+def near(name: str, names: Sequence[str]) -> str:
+    """Say which name was probably meant, as the tail of an error message."""
+    found = get_close_matches(name, names, 1, 0.6)
+    return f'; did you mean "{found[0]}"?' if found else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f'"{name}"' for name in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

@@ -1,0 +1,153 @@
+"""CSV text cut into rows: where each begins, on which line, and what its cells are.
+
+The rules are those of RFC 4180 as Arrow reads it: a quote opens a quoted part only at the start of
+a cell, a doubled quote stands for one, and a row ends at a line feed, a carriage return or both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...block import DataError
+from .._available import read_some
+from ..files import ByteStream
+
+PIECE = 1 << 20  # bytes of text read at once
+MAX_ROW = 1 << 24  # bytes: a longer row is taken for a quote that was never closed
+
+_LF, _CR, _QUOTE = 10, 13, 34
+
+
+@dataclasses.dataclass
+class Rows:
+    """Consecutive rows of text. `ends` are just behind each row's line end."""
+
+    text: bytes
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    lines: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def cut(self, first: int, last: int) -> Rows:
+        """Return rows first to last - 1."""
+        part = slice(first, last)
+        return Rows(self.text, self.starts[part], self.ends[part], self.lines[part])
+
+    def joined(self) -> bytes:
+        """Return the text of all rows."""
+        return self.text[int(self.starts[0]) : int(self.ends[-1])] if len(self) else b""
+
+    def row(self, i: int) -> bytes:
+        """Return the text of one row, without its line end."""
+        return self.text[int(self.starts[i]) : int(self.ends[i])].rstrip(b"\r\n")
+
+
+class CsvText:
+    """The rows of a stream of CSV text, some at a time, in bounded memory.
+
+    Parameters
+    ----------
+    stream : ByteStream
+        The bytes.
+    delimiter : str
+        What stands between cells.
+    fault : callable
+        Told of a row that has no end.
+    """
+
+    def __init__(
+        self, stream: ByteStream, delimiter: str, fault: Callable[[DataError], None]
+    ) -> None:
+        self._stream = stream
+        self._delimiter = ord(delimiter)
+        self._fault = fault
+        between = re.escape(delimiter).encode()
+        # `\Z` inside the quotes: a quote that is never closed takes all that follows.
+        self._cell = re.compile(
+            rb'(?:"([^"]*(?:""[^"]*)*)(?:"|\Z))?([^' + between + rb"\r\n]*)"
+            rb"(" + between + rb"|\r\n|\n|\r|\Z)"
+        )
+
+    def cells(self, row: bytes) -> list[bytes]:
+        """Return the cells of one row, without their quotes."""
+        cells = []
+        for match in self._cell.finditer(row):
+            quoted, plain, end = match.groups()
+            cells.append(plain if quoted is None else quoted.replace(b'""', b'"') + plain)
+            if not end:
+                break
+        return cells
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Yield what rows have arrived; on a pipe that may be few at a time."""
+        buffer, line, ended = b"", 1, False
+        while buffer or not ended:
+            if not ended:
+                got = read_some(self._stream, max(PIECE, len(buffer)))
+                ended = not got
+                first = line == 1 and not buffer
+                buffer += got.removeprefix(b"\xef\xbb\xbf") if first else got
+            if ended and buffer and buffer[-1] not in (_LF, _CR):
+                buffer += b"\n"
+            rows, taken, lines_taken = self._rows(buffer, line, ended)
+            if len(rows):
+                yield rows
+            buffer, line = buffer[taken:], line + lines_taken
+            if buffer and (ended or len(buffer) > MAX_ROW):
+                buffer, line = self._pass_over(buffer, line)
+
+    def _rows(self, text: bytes, line: int, ended: bool) -> tuple[Rows, int, int]:
+        """Return the whole rows of a text, and how many bytes and lines they take."""
+        codes = np.frombuffer(text, np.uint8)
+        breaks = self._line_ends(text, codes, ended)
+        ends = self._row_ends(text, codes, breaks) + 1
+        if not len(ends):
+            return Rows(text, ends, ends, ends), 0, 0
+        starts = np.concatenate([[0], ends[:-1]])
+        lines = line + np.searchsorted(breaks, starts)
+        length = ends - starts
+        blank = (length == 1) | ((length == 2) & (codes[starts] == _CR))
+        taken = int(ends[-1])
+        rows = Rows(text, starts[~blank], ends[~blank], lines[~blank])
+        return rows, taken, int(np.searchsorted(breaks, taken))
+
+    @staticmethod
+    def _line_ends(text: bytes, codes: NDArray[np.uint8], ended: bool) -> NDArray[np.int64]:
+        feeds = codes == _LF
+        if b"\r" in text:
+            alone = codes == _CR
+            alone[:-1] &= ~feeds[1:]
+            alone[-1] &= ended  # its line feed may be still to come
+            feeds |= alone
+        return np.flatnonzero(feeds)
+
+    def _row_ends(
+        self, text: bytes, codes: NDArray[np.uint8], breaks: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the line ends that are not within quotes."""
+        if b'"' not in text:
+            return breaks
+        quotes = np.flatnonzero(codes == _QUOTE)
+        opening = quotes[::2]
+        before = codes[opening[opening > 0] - 1]
+        # Every other quote opens as long as it stands where a cell starts, or doubles the last.
+        if np.isin(before, (self._delimiter, _LF, _CR, _QUOTE)).all():
+            outside: NDArray[np.bool_] = np.searchsorted(quotes, breaks) % 2 == 0
+            return breaks[outside]
+        ends = [m.end() - 1 for m in self._cell.finditer(text) if m[3] and m[3][-1] in b"\r\n"]
+        return breaks[np.isin(breaks, np.array(ends, dtype=np.int64))]
+
+    def _pass_over(self, buffer: bytes, line: int) -> tuple[bytes, int]:
+        """Report a row without an end; go on with the line behind its first."""
+        match = re.search(rb"\r\n|\n|\r", buffer)
+        shown = buffer[: match.start() if match else 200].decode("utf-8", "backslashreplace")
+        expected = 'a closing quote (")' if b'"' in buffer else f"a row of at most {MAX_ROW} bytes"
+        self._fault(DataError(self._stream.name, line, None, shown, expected))
+        return (buffer[match.end() :], line + 1) if match else (b"", line)

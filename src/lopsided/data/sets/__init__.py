@@ -1,0 +1,1 @@
+"""Data sets by name: where they are, and how to get them."""

@@ -1,0 +1,1 @@
+"""What every learner is: parameters, labels, input, fitted state."""

@@ -1,0 +1,295 @@
+"""From what users hold (arrays, sparse matrices, data frames) to rows of the core."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+
+MAX_FEATURES = 2**31 - 2
+
+
+class Batch(NamedTuple):
+    """Rows with the names of their columns, if they have any.
+
+    `form` is "dense", "sparse" (columns by number) or "event" (sparse, columns by name); rows of an
+    open batch may lack columns the model knows or have some it does not.
+    """
+
+    rows: _core.Rows
+    names: list[str] | None
+    form: str
+    open: bool = False
+    hashed: bool = False
+
+
+def is_events(X: Any) -> bool:
+    """Say whether X is a list of dicts."""
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], dict)
+
+
+def as_batch(X: Any, known: int = 0) -> Batch:
+    """Look at X as rows. Arrays of float64 or float32 and CSR matrices are not copied."""
+    if isinstance(X, Batch):
+        return X
+    if isinstance(X, (_core.LibsvmBlock, _core.PackedBlock)):
+        return Batch(X.rows(known), None, "sparse", open=True)
+    if hasattr(X, "tocsr") or (hasattr(X, "indptr") and hasattr(X, "indices")):
+        names, hashed = getattr(X, "names", None), bool(getattr(X, "hashed", False))
+        by_name = bool(names) or hashed
+        return Batch(_csr_rows(X), names, "event" if by_name else "sparse", by_name, hashed)
+    if isinstance(X, dict):
+        raise ValueError("X is a dict: one event goes to learn_one or score_one")
+    if hasattr(X, "collect"):
+        raise TypeError(f"X is a {type(X).__name__}, which has no rows yet: collect it first")
+    names = None
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        X, names = _from_frame(X)
+    elif hasattr(X, "array") and hasattr(X, "names"):
+        X, names = X.array, X.names
+    return Batch(_core.Rows.dense(_dense_array(X)), names, "dense")
+
+
+def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of what `as_batch` takes, or of a list of events."""
+    if is_events(X):
+        return [X[row] for row in rows]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    if hasattr(X, "indptr"):
+        counts = np.diff(X.indptr)
+        starts = np.concatenate([[0], np.cumsum(counts[rows])])
+        places = np.arange(starts[-1]) + np.repeat(X.indptr[rows] - starts[:-1], counts[rows])
+        taken = {"indptr": starts, "indices": X.indices[places], "data": X.data[places]}
+        return dataclasses.replace(X, **taken, shape=(len(rows), X.shape[1]))
+    if hasattr(X, "array") and hasattr(X, "names"):
+        return dataclasses.replace(X, array=X.array[rows])
+    return np.asarray(X)[rows]
+
+
+def _as_floats(values: NDArray[Any], what: str) -> NDArray[Any]:
+    kind = values.dtype.kind
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: {what} is of {values.dtype}")
+    if kind not in "biufO":
+        raise ValueError(f"{what} must be numbers, but it is of {values.dtype}")
+    if kind == "f" and values.dtype.itemsize in (4, 8) and values.dtype.isnative:
+        return values
+    try:
+        with np.errstate(over="ignore"):  # what does not fit becomes inf and is refused as such
+            return values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _misfit(values, what, error) from None
+
+
+def _misfit(values: NDArray[Any], what: str, error: Exception) -> Exception:
+    """Return the error with the place of the first value that is no number."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    if values.ndim == 0:
+        return kind(f"{what} must be an array of numbers, not {type(values.item()).__name__}")
+    for at in np.ndindex(values.shape):
+        if not _is_float(values[at]):
+            place = ", ".join(f"{w} {k}" for w, k in zip(("row", "column"), at, strict=False))
+            return kind(f"{what}: {error}: {values[at]!r:.40} in {place}")
+    return kind(f"{what}: {error}")
+
+
+def _is_float(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def unmasked(values: Any, what: str) -> NDArray[Any]:
+    """Return an array, unless parts of it are masked."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        at = np.argwhere(np.ma.getmaskarray(values))[0]
+        place = ", ".join(f"{w} {k}" for w, k in zip(("row", "column"), at, strict=False))
+        raise ValueError(f"{what} is masked in {place}: fill in or drop what is masked")
+    return np.asarray(values)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(shape)}D array instead: reshape it to a table"
+        )
+    rows, columns = shape
+    if min(shape) < 0:
+        raise ValueError(f"X claims to be of shape {shape}")
+    if rows == 0:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required."
+        )
+    if columns == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
+    if columns > MAX_FEATURES:
+        raise ValueError(f"X has {columns} columns, more than the {MAX_FEATURES} possible")
+
+
+def _dense_array(X: Any) -> NDArray[Any]:
+    if hasattr(X, "todense") or type(X).__module__.startswith("scipy.sparse"):
+        raise TypeError("Sparse data was passed in a form that has no tocsr(); convert it to CSR")
+    array = _as_floats(unmasked(X, "X"), "X")
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X[None, :] "
+            "for one row, X[:, None] for one feature; or use learn_one and score_one for one event."
+        )
+    _check_shape(array.shape)
+    size = array.dtype.itemsize
+    if not array.flags.aligned or any(stride % size for stride in array.strides):
+        array = np.ascontiguousarray(array)
+    return array
+
+
+def _csr_rows(X: Any) -> _core.Rows:
+    if getattr(X, "format", None) != "csr" and hasattr(X, "tocsr"):
+        X = X.tocsr()
+    _check_shape(X.shape)
+    indptr, indices = (_as_index(getattr(X, name), name) for name in ("indptr", "indices"))
+    data = np.ascontiguousarray(_as_floats(np.asarray(X.data), "X.data"))
+    if (
+        not indptr.ndim == indices.ndim == data.ndim == 1
+        or len(indptr) != X.shape[0] + 1
+        or len(indices) != len(data)
+    ):
+        raise ValueError(
+            f"X is not a CSR matrix: shape {X.shape} with {len(indptr)} row starts, "
+            f"{len(indices)} indices and {len(data)} values"
+        )
+    with explained():
+        return _core.Rows.csr(indptr, indices, data, X.shape[1])
+
+
+def _as_index(values: Any, name: str) -> NDArray[Any]:
+    array = np.ascontiguousarray(values)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"X.{name} must be of an integer type, not {array.dtype}")
+    return array if array.dtype in (np.int32, np.int64) else array.astype(np.int64)
+
+
+def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
+    columns = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    if len(set(columns)) != len(columns):
+        twice = next(c for c in columns if columns.count(c) > 1)
+        raise ValueError(f"X has two columns of the name {twice!r}; give each its own")
+    kinds = {type(c).__name__ for c in columns}
+    if "str" in kinds and len(kinds) > 1:
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has {sorted(kinds)} as feature name / column name types."
+        )
+    out = np.empty((len(X), len(columns)))
+    for j, column in enumerate(columns):
+        values = np.asarray(X[column].to_numpy())
+        try:
+            if values.dtype.kind in "cmM":
+                raise TypeError
+            out[:, j] = values
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"column {column!r} does not hold numbers; encode it or leave it out, or give the "
+                "rows as dicts, whose texts are categories (to_dict('records') of pandas)"
+            ) from None
+    return out, columns if kinds == {"str"} else None
+
+
+def as_event_row(x: Any) -> NDArray[np.float64]:
+    """Return one event given as numbers as a contiguous row."""
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 and x.flags.c_contiguous:
+        return x
+    if any(isinstance(name, str) for name in getattr(x, "axes", [()])[0]):
+        raise ValueError(
+            "the event is a Series with names: give the dict x.to_dict(), or x.to_numpy() for the "
+            "numbers alone, in the order of the columns"
+        )
+    row = unmasked(x, "the event")
+    if row.ndim == 1 and len(row) == 0:
+        raise ValueError("the event has 0 features")
+    if row.ndim != 1:
+        raise ValueError(f"one event is a 1-D array or a dict of named features, not {row.ndim}-D")
+    return np.ascontiguousarray(_as_floats(row, "the event"), dtype=np.float64)
+
+
+def as_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
+    """Return one weight a row; that they are finite and not negative is checked on use."""
+    if weights is None:
+        return None
+    array = unmasked(weights, "sample_weight")
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"sample_weight must be numbers, but it is of {array.dtype}")
+    if array.ndim == 0:
+        array = np.full(rows, array)
+    if array.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(array) != rows:
+        raise ValueError(f"X has {rows} rows but there are {len(array)} weights")
+    array = np.ascontiguousarray(_as_floats(array, "sample_weight"), dtype=np.float64)
+    bad = ~((array >= 0) & (array < np.inf))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"a weight must be finite and not negative: row {row} has {array[row]}")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(array.sum()):
+            raise ValueError("the weights are too large: their sum overflows")
+    return array
+
+
+def as_order(order: Any, rows: int) -> NDArray[np.int64] | None:
+    """Return the rows to visit, in this order."""
+    if order is None:
+        return None
+    array = np.asarray(order)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) == 0:
+        raise ValueError("order must be a 1-D array of row numbers")
+    bad = (array < 0) | (array >= rows)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(f"order[{at}] is {array[at]}, but the rows are 0 to {rows - 1}")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+class BadRowError(ValueError):
+    """A row that cannot be used: which one, and what is wrong with it."""
+
+    def __init__(self, what: str, row: int) -> None:
+        super().__init__(f"row {row}: {what}; nothing was learned")
+        self.what, self.row = what, row
+
+
+class DivergedError(ValueError):
+    """A model whose scores have left the numbers."""
+
+
+@contextmanager
+def explained(names: Sequence[str] | None = None) -> Iterator[None]:
+    """Turn a fault of the core into a sentence that says where it is and what to do."""
+    try:
+        yield
+    except _core.RowError as error:
+        raise explanation(error, names) from None
+
+
+def explanation(error: Exception, names: Sequence[str] | None) -> ValueError:
+    """Return a fault of the core as an error that says where it is and what to do."""
+    fault, row, column = error.args
+    if fault.startswith("the score"):  # a model beyond use, whatever the row
+        return DivergedError(f"row {row}: {fault}")
+    if column >= 0:
+        name = f" ({names[column]!r})" if names and column < len(names) else ""
+        fault = (
+            f"Input X contains {fault} in column {column}{name}: "
+            "fill in, drop or clip such values first"
+        )
+    return BadRowError(fault, row)

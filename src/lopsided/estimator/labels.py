@@ -1,0 +1,306 @@
+"""The user's two labels and the signs they stand for inside."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .batch import unmasked
+from .sklearn_compat import warn_column_vector
+
+# A lone label whose part is plain: 1 against 0 or -1, True against False.
+_POSITIVE_BY_CUSTOM = 1
+_NEGATIVE_BY_CUSTOM = (0, -1)
+_NUMBERED = (
+    "; some tools of scikit-learn number the labels: leave positive out, or give y as 0 and 1"
+)
+
+
+def as_labels(y: Any, rows: int) -> NDArray[Any]:
+    """Return y as a 1-D array of `rows` labels."""
+    if y is None:
+        raise ValueError("this classifier requires y to be passed, but the target y is None")
+    array = unmasked(y, "y")
+    if array.ndim == 2 and array.shape[1] == 1:
+        warn_column_vector()
+        array = array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead")
+    if len(array) != rows:
+        raise ValueError(f"X has {rows} rows but y has {len(array)} labels")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported as labels")
+    if array.dtype.kind == "f":
+        if not np.isfinite(array).all():
+            row = int(np.argmin(np.isfinite(array)))
+            raise ValueError(f"Input y contains NaN or inf: row {row} has the label {array[row]}")
+        whole = array == np.trunc(array)
+        if not whole.all():
+            row = int(np.argmin(whole))
+            raise ValueError(
+                f"Unknown label type: continuous; row {row} has the label {array[row]}, "
+                "but a classifier needs two classes"
+            )
+    if array.dtype.kind == "O":
+        _check_objects(array)
+    elif array.dtype.kind in "US" and not hasattr(y, "dtype"):
+        # NumPy turns numbers, NaN and members of an Enum into text when they stand beside text.
+        odd = next((v for v in y if type(v) not in (str, bytes, np.str_, np.bytes_)), None)
+        if odd is not None and odd != odd:
+            raise ValueError("Input y contains NaN or None; every event needs a label")
+        if odd is not None:
+            raise ValueError(f"labels are of more than one kind: text and {odd!r}; use one kind")
+    return array
+
+
+def _check_objects(labels: NDArray[Any]) -> None:
+    for row, label in enumerate(labels):
+        try:
+            hash(label)
+            missing = label is None or bool(label != label)
+        except TypeError:  # the NA of pandas has no truth
+            if not isinstance(label, Hashable) or isinstance(label, (list, dict, set)):
+                raise ValueError(f"row {row} has {label!r}, which cannot be a label") from None
+            missing = True
+        if missing:
+            raise ValueError(
+                f"Input y contains NaN or None in row {row}; every event needs a label"
+            )
+
+
+def _distinct(y: NDArray[Any]) -> list[Any]:
+    """Return the labels that occur, sorted; more than three are cut."""
+    if _is_plain(y):
+        first, second, third = _core.two_values(y)
+        return sorted({first, second, *y[third : third + 1].tolist()})
+    if y.dtype.kind in "biuf":
+        low, high = y.min(), y.max()
+        among = (y == low) | (y == high)
+        rest = [] if among.all() else [y[np.argmin(among)]]
+        return sorted({v.item() for v in (low, high, *rest)})
+    found: dict[Any, None] = {}
+    for label in y.tolist():
+        if label not in found:
+            found[label] = None
+            if len(found) > 2:
+                break
+    try:
+        return sorted(found)
+    except TypeError:
+        raise ValueError(
+            f"labels {list(found)!r} are of kinds that cannot be compared; use one kind of label"
+        ) from None
+
+
+def _is_plain(y: NDArray[Any]) -> bool:
+    """Say whether the core reads such labels itself."""
+    return y.dtype in (np.int32, np.int64, np.float64) and y.dtype.isnative and y.flags.c_contiguous
+
+
+def _placed(
+    codes: NDArray[np.int8], y: NDArray[Any], visit: NDArray[np.int64] | None
+) -> NDArray[np.int8]:
+    """Return the codes of the visited labels at their places, 0 elsewhere."""
+    if visit is None:
+        return codes
+    placed = np.zeros(len(y), np.int8)
+    placed[visit] = codes
+    return placed
+
+
+def _cast(label: Any, dtype: np.dtype[Any]) -> Any:
+    try:
+        cast = dtype.type(label).item()
+    except (OverflowError, TypeError, ValueError):
+        return label
+    return cast if cast == label else label
+
+
+class LabelError(ValueError):
+    """A label that cannot be: what is wrong with it, and in which row if that is known."""
+
+    def __init__(self, what: str, row: int | None = None) -> None:
+        super().__init__(what if row is None else f"row {row}: {what}")
+        self.what, self.row = what, row
+
+
+class Labels:
+    """Which label is positive and which negative; either may not be known yet.
+
+    `dtype` is that of the first labels seen: predictions have it too.
+    """
+
+    def __init__(
+        self,
+        positive: Any = None,
+        negative: Any = None,
+        by_custom: bool = False,
+        dtype: str | None = None,
+    ) -> None:
+        self.positive = positive
+        self.negative = negative
+        self.by_custom = by_custom
+        self.dtype = dtype
+        self.named_by = ""  # the parameter that named both, until they are met
+        pairs = ((negative, -1), (positive, 1))
+        self.codes: dict[Hashable, int] = {k: v for k, v in pairs if k is not None}
+
+    @classmethod
+    def start(cls, positive: Any, classes: Any, class_weight: Any) -> Labels:
+        """Return what the parameters and `classes` say of the labels."""
+        if not isinstance(positive, Hashable) or positive != positive:
+            raise ValueError(f"positive={positive!r} is not possible; it must be a label")
+        name = "classes"
+        if classes is None and isinstance(class_weight, Mapping):
+            classes, name = list(class_weight), "class_weight"
+        if classes is None:
+            return cls(positive)
+        if np.ndim(classes) != 1 or len(classes) == 0:
+            raise ValueError(f"classes={classes!r} is not possible; name the two labels")
+        try:
+            found = _distinct(as_labels(classes, len(classes)))
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        labels = cls(positive)._with(found, whole=True)
+        labels.named_by = name if len(found) == 2 else ""
+        return labels
+
+    @property
+    def pair(self) -> NDArray[Any]:
+        """The labels known so far, the negative one first."""
+        known = [k for k in (self.negative, self.positive) if k in self.codes]
+        try:
+            return np.array(known, dtype=self.dtype)
+        except OverflowError:
+            return np.array(known)
+
+    @property
+    def turned(self) -> bool:
+        """Whether the positive label is the first in order."""
+        return len(self.codes) == 2 and self.positive < self.negative
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels known so far, in order."""
+        return self.pair[::-1] if self.turned else self.pair
+
+    def read(
+        self, y: NDArray[Any], visit: NDArray[np.int64] | None = None
+    ) -> tuple[Labels, NDArray[np.int8]]:
+        """Return the labels as they are known after y, and -1 or 1 for each of y.
+
+        With `visit` only those entries are looked at; the others get 0.
+        """
+        seen = y if visit is None else y[visit]
+        labels = self
+        if len(seen) and (self.negative is None or self.positive is None):
+            found = _distinct(seen)
+            if self.positive is not None and len(found) == 2 and self.positive not in found:
+                raise ValueError(
+                    f"positive={self.positive!r} is not among the labels {found!r}"
+                    + (_NUMBERED if isinstance(self.positive, str) and found == [0, 1] else "")
+                )
+            if len(self.codes.keys() | found) > 2:
+                at = _third(seen, list(self.codes))
+                raise _multiclass(seen[at], at if visit is None else int(visit[at]), self.codes)
+            labels = self._with(found)
+        if labels.dtype is None and len(seen):
+            labels = labels._typed(seen.dtype)
+        if _is_plain(seen) and labels._fits(seen.dtype):
+            signs: Any = _core.signs(seen, labels.negative, labels.positive)
+            if signs is not None:
+                return labels, _placed(signs, y, visit)
+        is_positive: NDArray[Any] = seen == labels.positive
+        is_known = is_positive | (seen == labels.negative)
+        if not np.all(is_known):
+            at = int(np.argmin(is_known))
+            row = at if visit is None else int(visit[at])
+            raise _multiclass(seen[at], row, labels.codes, self.named_by)
+        codes = 2 * np.asarray(is_positive, dtype=bool).view(np.int8) - np.int8(1)
+        return labels, _placed(codes, y, visit)
+
+    def _fits(self, dtype: np.dtype[Any]) -> bool:
+        kinds = (int,) if dtype.kind == "i" else (int, float)
+        limit = 2**31 if dtype == np.int32 else 2**63
+        pair = (self.negative, self.positive)
+        return all(isinstance(k, kinds) and abs(k) < limit for k in pair)
+
+    def decode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return labels for predictions; a label that is not known yet is never predicted."""
+        pair = self.pair
+        if len(pair) == 0:
+            raise ValueError("no label is known yet: give positive=, or tell the first label")
+        if len(pair) == 1:
+            return np.repeat(pair, len(positive))
+        decoded: NDArray[Any] = pair[positive.astype(np.intp)]
+        return decoded
+
+    def _typed(self, dtype: np.dtype[Any]) -> Labels:
+        """Return the labels as y has them: 1 for the True or the 1.0 of a parameter."""
+        if dtype.kind in "USO":
+            kind = "O" if dtype.kind == "O" else None
+            return Labels(self.positive, self.negative, self.by_custom, kind)
+        positive, negative = (_cast(k, dtype) for k in (self.positive, self.negative))
+        return Labels(positive, negative, self.by_custom, dtype.newbyteorder("=").str)
+
+    def _with(self, found: list[Any], whole: bool = False) -> Labels:
+        new = [k for k in found if k not in self.codes]
+        if whole and self.positive is not None and self.positive not in found:
+            raise ValueError(
+                f"positive={self.positive!r} is not among the classes {found!r}; name one of them"
+            )
+        if len(self.codes) + len(new) > 2:
+            raise _multiclass(new[-1], None, self.codes)
+        if not new:
+            return self
+        for known in self.codes:
+            if isinstance(known, str) != isinstance(new[0], str):
+                raise LabelError(
+                    f"labels are of more than one kind: {known!r} and {new[0]!r}; use one kind"
+                )
+        if len(new) == 2:
+            return Labels(new[1], new[0])
+        if self.positive is not None:
+            if self.by_custom and new[0] not in _NEGATIVE_BY_CUSTOM:
+                raise ValueError(
+                    f"labels {self.positive!r} and {new[0]!r}: which is positive is not plain; "
+                    "say it with positive= or give classes= at the first call"
+                )
+            return Labels(self.positive, new[0], dtype=self.dtype)
+        label = new[0]
+        if label == _POSITIVE_BY_CUSTOM:
+            return Labels(label, by_custom=True)
+        if label in _NEGATIVE_BY_CUSTOM:
+            return Labels(type(label)(_POSITIVE_BY_CUSTOM), label)
+        raise ValueError(
+            f"y has only the class {label!r} and which class is positive is not plain; "
+            "say it with positive= or give classes="
+        )
+
+
+def _third(y: NDArray[Any], known: list[Any]) -> int:
+    """Return where the first label stands that is one too many."""
+    strange = np.ones(len(y), bool)
+    for label in known:
+        strange &= y != label
+    for _ in range(2 - len(known)):
+        strange &= y != y[np.argmax(strange)]
+    return int(np.argmax(strange))
+
+
+def _multiclass(
+    label: Any, row: int | None, known: Iterable[Any], named_by: str = ""
+) -> LabelError:
+    if isinstance(label, np.generic):
+        label = label.item()
+    beside = f", but in {named_by} there are" if named_by else " beside"
+    others = f"{beside} {', '.join(map(repr, known))}" if known else ""
+    return LabelError(
+        f"found the label {label!r}{others}. Only binary classification is supported. The type of "
+        "the target is multiclass: learn one class against the rest, for example with y == label",
+        row,
+    )

@@ -1,0 +1,1 @@
+"""Runs over streams: progressive passes, banks of models, files that do not end."""

@@ -1,0 +1,316 @@
+"""The progressive pass: predict each event before learning from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..estimator.base import OnlineClassifier
+from ..estimator.batch import DivergedError
+from ..metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
+from .bank import learn_together
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Progress(Counts):
+    """What a learner did in one progressive pass.
+
+    Attributes
+    ----------
+    positives, negatives, false_negatives, false_positives : float
+        Sums of weights.
+    events, queries, updates : int
+        Events that counted, labels asked for, steps taken.
+    seconds : float
+        Time of the pass in the core.
+    scores, labels, weights : array
+        The score each event got before it was learned, its sign and its weight, in the order of the
+        visit. An event of weight 0 has the score NaN.
+    marks : array or None
+        What the curve is made of: events, positives, negatives, false_negatives, false_positives,
+        queries and updates at points along the way.
+    asked, probabilities : array or None
+        Of a learner that asks: whether each label was bought, and the chance there was of it, 0
+        where the budget did not allow it.
+    """
+
+    seconds: float = 0.0
+    scores: NDArray[np.float64] = dataclasses.field(repr=False)
+    labels: NDArray[np.int8] = dataclasses.field(repr=False)
+    weights: NDArray[np.float64] | None = dataclasses.field(repr=False)
+    marks: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
+    asked: NDArray[np.bool_] | None = dataclasses.field(repr=False, default=None)
+    probabilities: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
+
+    @cached_property
+    def curve(self) -> tuple[Counts, ...]:
+        """The counts at points along the way."""
+        return () if self.marks is None else tuple(_point(row) for row in self.marks)
+
+    @cached_property
+    def auc(self) -> float:
+        """Chance that a positive got a higher score than a negative."""
+        return auc(self.labels, self.scores, sample_weight=self.weights)
+
+    @cached_property
+    def auc_curve(self) -> tuple[float, ...]:
+        """The AUC up to each point of the curve."""
+        used = np.ones(len(self.scores)) if self.weights is None else self.weights > 0
+        ends = np.searchsorted(np.cumsum(used), [point.events for point in self.curve]) + 1
+        running, values, first = RunningAUC(), [], 0
+        for last in ends.tolist():
+            part = slice(first, last)
+            weights = None if self.weights is None else self.weights[part]
+            running.add_many(self.labels[part], self.scores[part], sample_weight=weights)
+            values.append(running.value)
+            first = last
+        return tuple(values)
+
+    @cached_property
+    def average_precision(self) -> float:
+        """Mean of the precision at the score of each positive."""
+        return average_precision(self.labels, self.scores, sample_weight=self.weights)
+
+    def precision_at_k(self, k: int) -> float:
+        """Return the share of positives among the k events of highest score."""
+        return precision_at_k(self.labels, self.scores, k, sample_weight=self.weights)
+
+
+def progressive(
+    model: OnlineClassifier,
+    X: Any,
+    y: ArrayLike,
+    *,
+    order: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    resume: bool = False,
+    points: int = 15,
+    delay: Any = None,
+    time: ArrayLike | None = None,
+) -> Progress:
+    """Run a model over a stream in one pass; it predicts each event before it learns from it.
+
+    Parameters
+    ----------
+    model : OnlineClassifier
+        Learns on the way.
+    X, y : as for fit
+        The stream.
+    order : array, optional
+        The rows to visit, in this order: a permutation, or a part of one.
+    sample_weight : array, optional
+        One weight a row of X; they weigh in learning and in the counts.
+    resume : bool
+        Go on from what the model knows, as partial_fit does, instead of starting anew as fit does.
+        Under class_weight="balanced" a fresh pass knows the class counts of the visited rows
+        beforehand, as the papers assume; a resumed one estimates them.
+    points : int
+        About how many points of the curve to keep; 0 for none.
+    delay : int, float, ("geometric", mean) or array, optional
+        For a learner that asks: how many further events are met before a label that it asked for
+        comes; inf for never. Random ones are drawn with the learner's seed, an array has one for
+        each row of X. Labels that have not come by the end are left pending; the number of an event
+        is its place in a fresh pass. Default: labels come at once.
+    time : array, optional
+        For a budget that is daily: when each event happened.
+
+    Returns
+    -------
+    Progress
+
+    Examples
+    --------
+    >>> import numpy as np, lopsided
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 5))
+    >>> y = X[:, 0] + 0.3 * rng.normal(size=1000) > 1.5
+    >>> result = lopsided.progressive(lopsided.COG(intercept=True), X, y)
+    >>> round(result.sum(), 3)
+    0.83
+    """
+    _check_model(model)
+    result = model._pass(
+        X,
+        y,
+        sample_weight,
+        fresh=not resume,
+        order=order,
+        every=_every(points, y, order),
+        scores=True,
+        time=time,
+        delay=delay,
+    )
+    return _progress(result, *_visited(result, order))
+
+
+def progressive_bank(
+    models: Sequence[OnlineClassifier],
+    X: Any,
+    y: ArrayLike,
+    *,
+    order: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    resume: bool = False,
+    points: int = 15,
+) -> list[Progress]:
+    """Run several models over a stream; each ends as `progressive` would leave it, to the bit.
+
+    Models of one class that differ in numbers like `learning_rate`, `C`, `regularization` or `l1`
+    learn in one pass, which takes about as long as a few passes of one of them: Perceptron,
+    PassiveAggressive, PAUM, CPA, COG, AdaRDA, DualAveraging and, with a diagonal, AROW, ACOG and
+    SSOL, from rows that are not dicts. Others learn one after the other.
+
+    Parameters
+    ----------
+    models : sequence of OnlineClassifier
+        They learn on the way.
+    X, y, order, sample_weight, resume, points
+        As for `progressive`. Models that have learned and go on do so one after the other.
+
+    Returns
+    -------
+    list of Progress
+        In the order of the models. The time of a pass is shared out evenly.
+
+    Examples
+    --------
+    >>> import numpy as np, lopsided
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 5))
+    >>> y = X[:, 0] + 0.3 * rng.normal(size=1000) > 1.5
+    >>> models = [lopsided.COG(intercept=True, learning_rate=r) for r in (0.01, 0.1, 1.0)]
+    >>> [round(result.sum(), 3) for result in lopsided.progressive_bank(models, X, y)]
+    [0.827, 0.83, 0.816]
+    """
+    found = run_bank(
+        models,
+        X,
+        y,
+        order=order,
+        sample_weight=sample_weight,
+        resume=resume,
+        points=points,
+    )
+    results = []
+    for place, result in enumerate(found):
+        if isinstance(result, DivergedError):
+            raise DivergedError(f"models[{place}]: {result}")
+        results.append(result)
+    return results
+
+
+def run_bank(
+    models: Sequence[OnlineClassifier],
+    X: Any,
+    y: ArrayLike,
+    *,
+    order: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    resume: bool,
+    points: int,
+) -> list[Progress | DivergedError]:
+    """Run several models; one whose scores leave the numbers does not stop the others."""
+    for model in models:
+        _check_model(model)
+    every = _every(points, y, order)
+    together = learn_together(
+        models, X, y, sample_weight, fresh=not resume, order=order, every=every
+    )
+    if together is not None:
+        return _all_progress(together, order)
+
+    def run(model: OnlineClassifier) -> Progress | DivergedError:
+        try:
+            return progressive(
+                model,
+                X,
+                y,
+                order=order,
+                sample_weight=sample_weight,
+                resume=resume,
+                points=points,
+            )
+        except DivergedError as error:
+            return error
+
+    return [run(model) for model in models]
+
+
+def _check_model(model: Any) -> None:
+    if not isinstance(model, OnlineClassifier):
+        raise TypeError(f"model must be an estimator, for example COG(), not {model!r}")
+
+
+def _every(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
+    """Return how many events there are between points of the curve."""
+    if not isinstance(points, (int, np.integer)) or points < 0:
+        raise ValueError(
+            f"points={points!r} is not possible; it must be a whole number of at least 0"
+        )
+    visits = np.size(y if order is None else order)
+    return max(1, round(visits / points)) if points else 0
+
+
+def _all_progress(
+    results: Sequence[dict[str, Any] | DivergedError], order: ArrayLike | None
+) -> list[Progress | DivergedError]:
+    """Return what became of the models of a bank: labels and weights are one array for all."""
+    found: list[Progress | DivergedError] = []
+    seen: tuple[Any, ...] | None = None
+    for result in results:
+        if isinstance(result, DivergedError):
+            found.append(result)
+        else:
+            seen = seen or tuple(map(_read_only, _visited(result, order)))
+            found.append(_progress(result, *seen))
+    return found
+
+
+def _visited(result: dict[str, Any], order: ArrayLike | None) -> tuple[Any, Any]:
+    """Return labels and weights in the order of the visit."""
+    labels, weights = result["labels"], result["weights"]
+    if order is None:
+        return labels, weights
+    seen = np.asarray(order)
+    return labels[seen], None if weights is None else weights[seen]
+
+
+def _read_only(shared: NDArray[Any] | None) -> NDArray[Any] | None:
+    if shared is not None:
+        shared = shared.view()  # it may be the caller's own
+        shared.flags.writeable = False
+    return shared
+
+
+_COUNTED = tuple(f.name for f in dataclasses.fields(Counts))
+
+
+def _progress(result: dict[str, Any], labels: Any, weights: Any) -> Progress:
+    return Progress(
+        **{name: result[name] for name in _COUNTED},
+        seconds=result["seconds"],
+        scores=result["scores"],
+        labels=labels,
+        weights=weights,
+        marks=result["curve"],
+        asked=result["asked"].astype(bool) if "asked" in result else None,
+        probabilities=result.get("probabilities"),
+    )
+
+
+def _point(row: NDArray[np.float64]) -> Counts:
+    events, positives, negatives, false_negatives, false_positives, queries, updates = row.tolist()
+    return Counts(
+        positives=positives,
+        negatives=negatives,
+        false_negatives=false_negatives,
+        false_positives=false_positives,
+        events=int(events),
+        queries=int(queries),
+        updates=int(updates),
+    )

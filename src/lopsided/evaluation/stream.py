@@ -1,0 +1,202 @@
+"""A run over a stream of blocks: progressive, in flat memory, resumable at any row."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.block import BadLines, Block, DataError
+from ..estimator.base import OnlineClassifier
+from ..estimator.batch import BadRowError
+from ..estimator.labels import LabelError
+from ..metrics import Counts, RunningAUC
+
+_SCORES = 50_000  # different ones, for the AUC
+_BY_CUSTOM = {0, 1, -1}  # labels whose part is plain
+_HELD = 10_000  # rows in which both labels must show, where one does not tell which is positive
+_COUNTS = tuple(field.name for field in dataclasses.fields(Counts))
+
+
+@dataclasses.dataclass
+class Slice:
+    """Rows that were just learned, for whoever writes predictions."""
+
+    block: Block
+    first: int
+    scores: NDArray[np.float64]
+
+
+class StreamRun:
+    """Learn from blocks of rows, predicting each row before learning from it.
+
+    Parameters
+    ----------
+    model : OnlineClassifier
+        Goes on from what it knows.
+    bad : BadLines
+        Rows with an impossible label or value count as bad lines.
+    stops : tuple of int
+        Passes end at multiples of these numbers of rows, where callers look at the state; they
+        may change on the way.
+    state : dict, optional
+        The state of a run to go on with: its rows are skipped, and checked to be the same.
+    """
+
+    def __init__(
+        self,
+        model: OnlineClassifier,
+        *,
+        bad: BadLines | None = None,
+        stops: tuple[int, ...] = (),
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        self.model = model
+        self.bad = BadLines() if bad is None else bad
+        self.counts = Counts()
+        self.auc = RunningAUC(limit=_SCORES)
+        self.rows = 0  # rows read so far, good or bad
+        self.seconds = 0.0
+        self.stops = stops
+        self._skip = 0
+        self._classes: list[Any] | None = None  # for the first rows that are learned
+        self._digest = [0, 0, 0, 0]  # of labels, weights, line numbers and times so far
+        self._left_out: list[DataError] = []  # bad lines that were found here
+        if state is not None:
+            self.counts = Counts(**state["counts"])
+            self.auc.__setstate__(state["auc"])
+            self.seconds = state["seconds"]
+            self._skip, self._wanted = state["rows"], state["digest"]
+            for file, line, what in state["bad"]:
+                self._leave_out(DataError(file, line, expected=what))
+
+    def state(self) -> dict[str, Any]:
+        """Return what another run needs to go on from here."""
+        return {
+            "rows": self.rows,
+            "counts": dataclasses.asdict(self.counts),
+            "auc": self.auc.__getstate__(),
+            "seconds": self.seconds,
+            "digest": self._digest,
+            "bad": [[error.file, error.line, error.expected] for error in self._left_out],
+        }
+
+    def over(self, blocks: Iterable[Block], *, limit: int | None = None) -> Iterator[Slice]:
+        """Learn; after each slice hand it on. Stop asking and the run stops, at a row boundary."""
+        file = ""
+        for block in self._once_labels_tell(blocks, limit):
+            file = block.file
+            size = len(block.lines)
+            if block.y is None:
+                raise DataError(block.file, int(block.lines[0]), expected="a label on every row")
+            first = min(size, max(0, self._skip - self.rows))
+            if first:
+                self._pass_over(block, first)
+            while first < size and (limit is None or self.rows < limit):
+                last = min(size, first + self._until_stop())
+                if limit is not None:
+                    last = min(last, first + limit - self.rows)
+                yield self._learn(block, first, last)
+                first = last
+            if limit is not None and self.rows >= limit:
+                return
+        if self.rows < self._skip:
+            raise DataError(
+                file,
+                expected=f"it has only {self.rows:,} rows and the checkpoint is after "
+                f"{self._skip:,}: give the data of the interrupted run",
+            )
+
+    def _once_labels_tell(self, blocks: Iterable[Block], limit: int | None) -> Iterator[Block]:
+        """Yield blocks; hold the first ones back until their labels tell which is positive."""
+        model = self.model
+        told = model.positive is not None or model.__sklearn_is_fitted__()
+        told = told or isinstance(getattr(model, "class_weight", None), Mapping)
+        enough = 0 if told else min(_HELD, limit or _HELD)
+        blocks, held, rows = iter(blocks), [], 0
+        labels: set[Any] = set()
+        for block in blocks:
+            held.append(block)
+            rows += len(block.lines)
+            labels.update([] if block.y is None else np.unique(block.y).tolist())
+            if rows >= enough or len(labels) > 1 or labels & _BY_CUSTOM:
+                break
+        if not told and len(labels) == 2:
+            self._classes = sorted(labels)
+        while held:
+            yield held.pop(0)
+        yield from blocks
+
+    def _pass_over(self, block: Block, rows: int) -> None:
+        """Skip rows that an interrupted run has learned."""
+        self._take_in(block, 0, rows)
+        self.rows += rows
+        if self.rows == self._skip and self._digest != self._wanted:
+            raise DataError(
+                block.file,
+                expected=f"its first {self.rows:,} rows are not those that the checkpoint was made "
+                "from: give the data of the interrupted run",
+            )
+
+    def _take_in(self, block: Block, first: int, last: int) -> None:
+        """Go on with the digest, which is the same however the rows are cut into blocks."""
+        assert block.y is not None
+        labels = block.y[first:last]
+        if labels.dtype.kind in "biuf":
+            text = labels.astype(np.float64).tobytes()
+        else:
+            text = "".join(f"{label}\n" for label in labels).encode("utf-8", "surrogatepass")
+        weights = np.ones(last - first) if block.weight is None else block.weight[first:last]
+        times = b"" if block.time is None else block.time[first:last].tobytes()
+        parts = (text, weights.tobytes(), block.lines[first:last].tobytes(), times)
+        self._digest = [zlib.crc32(p, d) for p, d in zip(parts, self._digest, strict=True)]
+
+    def _leave_out(self, error: DataError) -> None:
+        self.bad.add(error)
+        self._left_out.append(error)
+
+    def _until_stop(self) -> int:
+        return min((n - self.rows % n for n in self.stops), default=1 << 62)
+
+    def _learn(self, block: Block, first: int, last: int) -> Slice:
+        """Learn from a part of a block; rows that cannot be learned from are bad lines."""
+        order = np.arange(first, last)
+        result: dict[str, Any] = {**dict.fromkeys(_COUNTS, 0), "scores": [], "seconds": 0.0}
+        while len(order):
+            try:
+                result = self.model._pass(
+                    block.X,
+                    block.y,
+                    block.weight,
+                    classes=self._classes,
+                    order=order,
+                    scores=True,
+                    time=block.time,
+                )
+                if self.model.__sklearn_is_fitted__():
+                    self._classes = None
+                weights = result["weights"]
+                self.auc.add_many(
+                    result["labels"][order],
+                    result["scores"],
+                    sample_weight=None if weights is None else weights[order],
+                )
+                break
+            except (LabelError, BadRowError) as error:
+                if error.row is None:
+                    raise
+                fault = DataError(block.file, int(block.lines[error.row]), expected=error.what)
+                self._leave_out(fault)
+                order = order[order != error.row]
+        scores = np.full(last - first, np.nan)
+        scores[order - first] = result["scores"]
+        self.counts = Counts(**{n: getattr(self.counts, n) + result[n] for n in _COUNTS})
+        self.seconds += result["seconds"]
+        self.rows += last - first
+        if self.stops:
+            self._take_in(block, first, last)
+        return Slice(block, first, scores)
