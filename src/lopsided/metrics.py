@@ -116,7 +116,7 @@ def auc(
     0.875
     """
     if ties not in ("half", "strict"):
-        raise ValueError(f"ties={ties!r} is not possible; it must be 'half' or 'strict'")
+        raise ValueError(f"ties={ties!r} is invalid: it must be 'half' or 'strict'")
     up, down = _levels(y, scores, sample_weight)
     pairs = up.sum() * down.sum()
     if pairs == 0:
@@ -154,7 +154,7 @@ class RunningAUC:
         for name, value, least in (("window", window, 1), ("limit", limit, 4)):
             if value is not None and not (is_number(value) and value == int(value) >= least):
                 raise ValueError(
-                    f"{name}={value!r} is not possible; it must be a whole number of at least "
+                    f"{name}={value!r} is invalid: it must be a whole number of at least "
                     f"{least} or None"
                 )
         self.window, self.limit = window, limit
@@ -240,7 +240,7 @@ def precision_at_k(
     up, down = (part[::-1] for part in _levels(y, scores, sample_weight))
     total = np.cumsum(up + down)
     if not (isinstance(k, (int, np.integer)) and 0 < k <= (total[-1] if len(total) else 0)):
-        raise ValueError(f"k={k!r} is not possible; it must be from 1 to the number of events")
+        raise ValueError(f"k={k!r} is invalid: it must be from 1 to the number of events")
     last = int(np.searchsorted(total, k))
     before = total[last] - up[last] - down[last]
     share = (k - before) / (up[last] + down[last])

@@ -236,7 +236,7 @@ def test_a_learner_comes_near_the_best_and_not_below_it():
     ],
 )
 def test_parameters_out_of_range(wrong):
-    with pytest.raises(ValueError, match="is not possible; it must be"):
+    with pytest.raises(ValueError, match="is invalid: it must be"):
         fraud(**{"rows": 10, **wrong})
 
 

@@ -120,9 +120,9 @@ class Around(OnlineClassifier):
         view._keep(model, self._labels, self._made_with)
         return view
 
-    def _impossible(self, name: str) -> ValueError:
+    def _invalid(self, name: str) -> ValueError:
         value = getattr(self, name)
-        return ValueError(f"{name}={value!r} is not possible; it must be {self._own[name]}")
+        return ValueError(f"{name}={value!r} is invalid: it must be {self._own[name]}")
 
     def _kind(self) -> str:
         return self._inner()._kind()
@@ -184,7 +184,7 @@ def resolved(learner: Any) -> OnlineClassifier:
     if isinstance(learner, str):
         learner = _named(learner)
     if not isinstance(learner, OnlineClassifier):
-        raise ValueError(f"learner={learner!r} is not possible; it must be an estimator or a name")
+        raise ValueError(f"learner={learner!r} is invalid: it must be an estimator or a name")
     if isinstance(learner, Around):
         raise ValueError(f"learner={learner!r} asks for labels already: give the learner in it")
     return learner

@@ -321,7 +321,7 @@ class Active(Around):
         """
         for name, price in (("fn", fn), ("fp", fp)):
             if not (is_number(price) and price >= 0):
-                raise ValueError(f"{name}={price!r} is not possible; a price is a number from 0 on")
+                raise ValueError(f"{name}={price!r} is invalid: a price is a number from 0 on")
         sums = self._asking()
         if not sums:
             raise self._has_not_asked()
@@ -333,7 +333,7 @@ class Active(Around):
         inner = self._inner()
         inner._check()
         if self.query not in _QUERIES:
-            raise self._impossible("query")
+            raise self._invalid("query")
         for name in RULE_PARAMETERS:
             value = getattr(self, name)
             if value is None:
@@ -341,7 +341,7 @@ class Active(Around):
             if name not in NEEDS[self.query]:
                 raise ValueError(f"{name} has no effect on query={self.query!r}")
             if not (is_number(value) and value > 0 and (name != "probability" or value <= 1)):
-                raise self._impossible(name)
+                raise self._invalid(name)
         self._check_deltas()
         if self.query == "confidence" and not inner._has_variance:
             raise ValueError(
@@ -349,13 +349,13 @@ class Active(Around):
                 f"for {type(inner).__name__} use query='margin'"
             )
         if not (is_number(self.explore) and 0 <= self.explore <= 1):
-            raise self._impossible("explore")
+            raise self._invalid("explore")
         if self.explore and self.query == "always":
             raise ValueError("explore has no effect on query='always'")
         for name, low, high in (("seed", 0, 2**32 - 1), ("max_pending", 1, 2**31)):
             value = getattr(self, name)
             if not (is_number(value) and value == int(value) and low <= value <= high):
-                raise self._impossible(name)
+                raise self._invalid(name)
         as_budget(self.budget)
 
     def _check_deltas(self) -> None:
@@ -434,7 +434,7 @@ class Active(Around):
 
     def _check_waits(self, model: _core.Model, event: Any) -> None:
         if not is_number(event) or event != int(event):
-            raise ValueError(f"event={event!r} is not possible; it is the id of a Decision")
+            raise ValueError(f"event={event!r} is invalid: it is the id of a Decision")
         if 0 <= event < 2**53 and model.waits(int(event)):
             return
         events = model.asking()["events"]

@@ -85,7 +85,7 @@ class Budget:
             if not used and getattr(self, name) not in (None, False):
                 raise ValueError(f"{name} has no effect on a budget of this kind, {self!r}")
         if not isinstance(self.saving, (bool, np.bool_)):
-            raise ValueError(f"budget: saving={self.saving!r} is not possible; it is True or False")
+            raise ValueError(f"budget: saving={self.saving!r} is invalid: it is True or False")
         if kind == "money" and self.price is None:
             raise ValueError("budget: money needs price, what a label costs")
 
@@ -182,7 +182,7 @@ def as_budget(value: Any) -> Budget | None:
         if isinstance(value, (int, np.integer)):
             return Budget(labels=int(value))
     raise ValueError(
-        f"budget={value!r} is not possible; it must be a number of labels, a share below 1, a text "
+        f"budget={value!r} is invalid: it must be a number of labels, a share below 1, a text "
         f"like {_EXAMPLES}, a Budget or None"
     )
 
@@ -205,4 +205,4 @@ def _is_whole(value: Any, low: int) -> bool:
 
 def _check(name: str, value: Any, good: Any, wanted: str) -> None:
     if value is not None and not (is_number(value) and good(value)):
-        raise ValueError(f"budget: {name}={value!r} is not possible; it must be {wanted}")
+        raise ValueError(f"budget: {name}={value!r} is invalid: it must be {wanted}")

@@ -352,7 +352,7 @@ class Forgetron(KernelClassifier):
         super()._check()
         if self.kernel not in ("gaussian", "laplacian"):
             raise ValueError(
-                f"kernel={self.kernel!r} is not possible: the Forgetron needs k(x, x) <= 1, as of "
+                f"kernel={self.kernel!r} is invalid: the Forgetron needs k(x, x) <= 1, as of "
                 "'gaussian' and 'laplacian'"
             )
 

@@ -107,7 +107,7 @@ def as_delays(delay: Any, rows: int, seed: int) -> NDArray[np.float64]:
     array = np.asarray(delay)
     if array.dtype.kind not in "biuf" or array.ndim > 1:
         raise ValueError(
-            f"delay={delay!r} is not possible; it must be a number of events, inf, "
+            f"delay={delay!r} is invalid: it must be a number of events, inf, "
             "('geometric', mean) or an array of one for each row"
         )
     delays = np.array(np.broadcast_to(array, (rows,)) if array.ndim == 0 else array, np.float64)

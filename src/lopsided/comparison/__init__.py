@@ -278,9 +278,9 @@ def _check(
     select: str, order: str, permutations: Any, folds: Any, held_out: Any, jobs: Any
 ) -> None:
     if select not in ("honest", "best"):
-        raise ValueError(f"select={select!r} is not possible; it must be 'honest' or 'best'")
+        raise ValueError(f"select={select!r} is invalid: it must be 'honest' or 'best'")
     if order not in ("random", "time"):
-        raise ValueError(f"order={order!r} is not possible; it must be 'random' or 'time'")
+        raise ValueError(f"order={order!r} is invalid: it must be 'random' or 'time'")
     if permutations is not None and order == "time":
         raise ValueError("permutations have no order of time: leave one of the two out")
     if folds is not None and (permutations is not None or held_out is not None or order == "time"):
@@ -291,7 +291,7 @@ def _check(
     if held_out is not None and not (isinstance(held_out, tuple) and len(held_out) in (2, 3)):
         raise ValueError("held_out must be a tuple (X, y) or (X, y, sample_weight)")
     if jobs is not None and (not isinstance(jobs, (int, np.integer)) or jobs < 1):
-        raise ValueError(f"jobs={jobs!r} is not possible; it must be a whole number of at least 1")
+        raise ValueError(f"jobs={jobs!r} is invalid: it must be a whole number of at least 1")
 
 
 def _inner(inner: Any, folds: Any, choosing: bool, select: str) -> int:
@@ -303,13 +303,13 @@ def _inner(inner: Any, folds: Any, choosing: bool, select: str) -> int:
         raise ValueError("inner is for choosing parameters honestly inside folds: leave it out")
     whole = isinstance(inner, (int, np.integer)) and not isinstance(inner, bool)
     if not whole or inner < 0 or inner == 1:
-        raise ValueError(f"inner={inner!r} is not possible; it must be 0 or at least 2")
+        raise ValueError(f"inner={inner!r} is invalid: it must be 0 or at least 2")
     return int(inner)
 
 
 def _check_search(search: str, choosing: bool, select: str, kind: str) -> None:
     if search not in ("all", "coarse"):
-        raise ValueError(f"search={search!r} is not possible; it must be 'all' or 'coarse'")
+        raise ValueError(f"search={search!r} is invalid: it must be 'all' or 'coarse'")
     if search == "all":
         return
     if not choosing:

@@ -38,7 +38,7 @@ class Splits:
     all: tuple[Split, ...]
 
 
-_NO_NUMBER = "permutations={!r} is not possible; give a whole number, or the orders"
+_NO_NUMBER = "permutations={!r} is invalid: give a whole number, or the orders"
 
 
 def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> Splits:
@@ -47,7 +47,7 @@ def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> S
         raise ValueError(_NO_NUMBER.format(permutations))
     if isinstance(permutations, (int, np.integer)):
         if permutations < 1:
-            raise ValueError(f"permutations={permutations!r} is not possible; at least 1 is needed")
+            raise ValueError(f"permutations={permutations!r} is invalid: at least 1 is needed")
         rng = np.random.default_rng(seed)
         orders: list[Any] = [rng.permutation(len(y)) for _ in range(permutations)]
     else:
@@ -126,7 +126,7 @@ def _parts(
 def _stratified(k: int, y: NDArray[Any], seed: int) -> NDArray[np.int64]:
     """Return a fold for every row, at random, each class spread evenly."""
     if k < 2:
-        raise ValueError(f"folds={k!r} is not possible; at least 2 are needed")
+        raise ValueError(f"folds={k!r} is invalid: at least 2 are needed")
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]

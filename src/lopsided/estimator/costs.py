@@ -56,7 +56,7 @@ class CostSensitiveClassifier(LinearClassifier):
                 raise ValueError(f"class_weight={dict(weight)!r}: the ratio must be a usual number")
         elif weight is not None and not (isinstance(weight, str) and weight == "balanced"):
             raise ValueError(
-                f"class_weight={weight!r} is not possible; it must be None, 'balanced' or a dict"
+                f"class_weight={weight!r} is invalid: it must be None, 'balanced' or a dict"
             )
         if weight is None or isinstance(weight, Mapping):
             for name in ("sensitivity_weight", "count_current"):

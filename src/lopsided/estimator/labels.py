@@ -153,14 +153,14 @@ class Labels:
     def start(cls, positive: Any, classes: Any, class_weight: Any) -> Labels:
         """Return what the parameters and `classes` say of the labels."""
         if not isinstance(positive, Hashable) or positive != positive:
-            raise ValueError(f"positive={positive!r} is not possible; it must be a label")
+            raise ValueError(f"positive={positive!r} is invalid: it must be a label")
         name = "classes"
         if classes is None and isinstance(class_weight, Mapping):
             classes, name = list(class_weight), "class_weight"
         if classes is None:
             return cls(positive)
         if np.ndim(classes) != 1 or len(classes) == 0:
-            raise ValueError(f"classes={classes!r} is not possible; name the two labels")
+            raise ValueError(f"classes={classes!r} is invalid: name the two labels")
         try:
             found = _distinct(as_labels(classes, len(classes)))
         except ValueError as error:

@@ -396,9 +396,7 @@ class Learning(Parameterised):
     def _one_weight(self, weight: Any) -> float:
         """Return the weight of one event, if it can be one."""
         if not (is_number(weight) or isinstance(weight, (bool, np.bool_))) or weight < 0:
-            raise ValueError(
-                f"weight={weight!r} is not possible; it must be finite and not negative"
-            )
+            raise ValueError(f"weight={weight!r} is invalid: it must be finite and not negative")
         if weight not in (0, 1):
             self._check_weights(np.array([1.0, weight]))
         return float(weight)

@@ -133,7 +133,7 @@ def check_parameters(estimator: Any) -> None:
         check = field.metadata.get("check")
         if check is not None and not check(value):
             raise ValueError(
-                f"{type(estimator).__name__}: {field.name}={value!r} is not possible; "
+                f"{type(estimator).__name__}: {field.name}={value!r} is invalid: "
                 f"it must be {field.metadata['wanted']}"
             )
 

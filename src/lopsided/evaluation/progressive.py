@@ -249,9 +249,7 @@ def _check_model(model: Any) -> None:
 def _every(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
     """Return how many events there are between points of the curve."""
     if not isinstance(points, (int, np.integer)) or points < 0:
-        raise ValueError(
-            f"points={points!r} is not possible; it must be a whole number of at least 0"
-        )
+        raise ValueError(f"points={points!r} is invalid: it must be a whole number of at least 0")
     visits = np.size(y if order is None else order)
     return max(1, round(visits / points)) if points else 0
 

@@ -182,7 +182,7 @@ def scaled(X: Any, scaling: str) -> Any:
         deviations = X.std(axis=0, ddof=1)
         X = (X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
     elif scaling != "unit":
-        raise ValueError(f"scaling={scaling!r} is not possible")
+        raise ValueError(f"scaling={scaling!r} is invalid")
     if isinstance(X, Sparse):
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         norms = np.sqrt(np.bincount(row, X.data**2, X.shape[0]))

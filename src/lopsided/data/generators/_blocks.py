@@ -62,7 +62,7 @@ def check_ranges(**limits: tuple[float, float, float]) -> None:
     """Raise a ValueError for the first value that is not between its limits."""
     for name, (value, low, high) in limits.items():
         if not low <= value <= high:
-            raise ValueError(f"{name}={value!r} is not possible; it must be in {low:g} to {high:g}")
+            raise ValueError(f"{name}={value!r} is invalid: it must be in {low:g} to {high:g}")
 
 
 class Stream:

@@ -207,7 +207,7 @@ class Fraud(Stream):
         With alpha 0.5 the sum is the balanced accuracy. The cost is 1 minus the sum.
         """
         if not 0 < alpha < 1:
-            raise ValueError(f"alpha={alpha!r} is not possible; it must be between 0 and 1")
+            raise ValueError(f"alpha={alpha!r} is invalid: it must be between 0 and 1")
         *_, p, n = self._expected(0.5, weighted, truth)
         best = self.best(alpha / p, (1 - alpha) / n, weighted=weighted, truth=truth)
         return dataclasses.replace(best, cost=1 - best.sum(alpha))
