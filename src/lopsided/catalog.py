@@ -92,6 +92,11 @@ class Entry:
         return self.all_values or self.grid
 
     @property
+    def family(self) -> str:
+        """The module of its class: "linear", "sparse", "ranking", "kernel", "active" ..."""
+        return self.home.partition(":")[0].rpartition(".")[2]
+
+    @property
     def cls(self) -> type[OnlineClassifier]:
         """The estimator class."""
         module, name = self.home.split(":")

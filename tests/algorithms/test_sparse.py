@@ -19,7 +19,7 @@ from lopsided.cli import main
 from lopsided.data.generators import sparse_paper, zipf
 from lopsided.persist import to_bytes
 
-SPARSE = [e.name for e in CATALOG if e.home.startswith("sparse:") and not e.name.startswith("CS-")]
+SPARSE = [e.name for e in CATALOG if e.family == "sparse" and not e.name.startswith("CS-")]
 
 COSTS = {1: 3.0, -1: 1.0}
 ROWS, FEATURES = 600, 50

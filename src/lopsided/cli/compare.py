@@ -270,7 +270,7 @@ def _entries(names: str | None) -> list[Entry]:
     if names == "all":
         return list(CATALOG)
     if names in ("linear", "sparse"):
-        return [entry for entry in CATALOG if entry.home.startswith(f"{names}:")]
+        return [entry for entry in CATALOG if entry.family == names]
     found = [find(name.strip()) for name in names.split(",")]
     for at, entry in enumerate(found):
         if entry in found[:at]:
