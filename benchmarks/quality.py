@@ -64,7 +64,7 @@ def tuned(forms, y, visits):
     jobs = []
     for (X, scaling), entry, intercept in product(forms, CATALOG, (False, True)):
         full = entry.preset.get("covariance") == "full"
-        linear = entry.home.startswith("linear:") and "sketch" not in str(entry.preset)
+        linear = entry.family == "linear" and "sketch" not in str(entry.preset)
         rows, columns = X.shape
         if not linear or (full and rows * columns**2 > SECOND_ORDER_LIMIT):
             continue

@@ -1,5 +1,7 @@
 """What the documents say is so."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,23 @@ from lopsided.catalog import CATALOG
 ROOT = Path(__file__).parent.parent
 
 
+def test_what_follows_from_the_catalog_is_current():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "generate.py", "--check"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 def test_the_readme_lists_the_learners_of_the_catalog():
     text = (ROOT / "README.md").read_text()
     rows = [f"| {e.name} | {e.purpose} | {e.paper} |" for e in CATALOG]
     assert "\n".join(rows) in text
+
+
+def test_grep_finds_the_row_of_a_learner():
+    lines = (ROOT / "src" / "lopsided" / "catalog_data.py").read_text().splitlines()
+    for name in lopsided.learners():
+        assert lines.count(f'        "name": "{name}",') == 1
 
 
 def test_ci_runs_the_commands_of_the_readme():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .catalog_data import ROWS
+
 if TYPE_CHECKING:
     from .algorithms.active import Active as Active
     from .algorithms.budget import Budget as Budget
@@ -44,31 +46,22 @@ if TYPE_CHECKING:
     from .papers.sweeps import sparsity_sweep as sparsity_sweep
     from .persist import load as load
 
-_HOME = {
-    **dict.fromkeys(
-        ["ACOG", "AROW", "COG", "CPA", "PAUM", "ROMMA", "PassiveAggressive", "Perceptron"],
-        "algorithms.linear",
-    ),
-    **dict.fromkeys(
-        ["SSOL", "AdaFOBOS", "AdaRDA", "DualAveraging", "SparseVector", "TruncatedGradient"],
-        "algorithms.sparse",
-    ),
-    **dict.fromkeys(["OAM", "OPAUC"], "algorithms.ranking"),
-    **dict.fromkeys(
-        ["KOIL", "NORMA", "RBP", "Forgetron", "KernelPerceptron", "Projectron"], "algorithms.kernel"
-    ),
-    **dict.fromkeys(["Progress", "progressive", "progressive_bank"], "evaluation.progressive"),
-    **dict.fromkeys(["Comparison", "compare"], "comparison"),
-    **dict.fromkeys(["learners", "make"], "catalog"),
-    "Active": "algorithms.active",
-    **dict.fromkeys(["Decision", "Decisions"], "algorithms.decision"),
-    "Estimate": "algorithms.estimate",
-    "Budget": "algorithms.budget",
-    "load": "persist",
-    "Recommended": "algorithms.recommended",
-    "sparsity_sweep": "papers.sweeps",
+# Public names that are not learners, by module; learners come from the catalog.
+_OTHERS = {
+    "algorithms.budget": ("Budget",),
+    "algorithms.decision": ("Decision", "Decisions"),
+    "algorithms.estimate": ("Estimate",),
+    "algorithms.sparse": ("SparseVector",),
+    "catalog": ("learners", "make"),
+    "comparison": ("Comparison", "compare"),
+    "evaluation.progressive": ("Progress", "progressive", "progressive_bank"),
+    "papers.sweeps": ("sparsity_sweep",),
+    "persist": ("load",),
 }
-
+_HOME = {
+    **{name: module for module, names in _OTHERS.items() for name in names},
+    **{name: module for module, name in (row["home"].split(":") for row in ROWS)},
+}
 __all__ = sorted(
     [
         *_HOME,

@@ -1,0 +1,89 @@
+"""Write what follows from the catalog: the public names, and the tables of learners in the docs.
+
+python tools/generate.py            rewrites the generated parts
+python tools/generate.py --check    fails if one of them is not current
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import lopsided
+from lopsided.catalog import CATALOG
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def public_names() -> str:
+    """Return the imports that type checkers and editors read, sorted as ruff sorts them."""
+
+    def order(item: tuple[str, str]) -> tuple[str, int, str]:
+        name, module = item
+        return module, 0 if name.isupper() else 1 if name[0].isupper() else 2, name
+
+    return "\n".join(
+        f"    from .{module} import {name} as {name}"
+        for name, module in sorted(lopsided._HOME.items(), key=order)
+    )
+
+
+def learners() -> str:
+    """Return the table of learners of the README."""
+    rows = [f"| {entry.name} | {entry.purpose} | {entry.paper} |" for entry in CATALOG]
+    return "\n".join(["| name | what it is for | from |", "|---|---|---|", *rows])
+
+
+def memory() -> str:
+    """Return the table of memory of docs/speed.md, by the size of the formulas."""
+    rows = [
+        f"| {formula} | {', '.join(e.name for e in CATALOG if e.memory == formula)} |"
+        for formula in sorted({e.memory for e in CATALOG}, key=_size)
+    ]
+    return "\n".join(["| bytes | learners |", "|---|---|", *rows])
+
+
+def _size(formula: str) -> tuple[float, str]:
+    """Return what a formula comes to for a wide model that keeps a few rows."""
+    product = re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", formula)
+    return eval(product, {}, {"d": 10**6, "m": 5, "R": 10**4, "r": 10**8, "P": 10**4}), formula
+
+
+def block(name: str) -> tuple[str, str]:
+    """Return the lines before and after a generated part of a Markdown page."""
+    return f"<!-- {name}: python tools/generate.py -->\n", f"\n<!-- end of {name} -->"
+
+
+# The file, the texts before and after the generated part, and what makes it.
+PARTS = (
+    ("src/lopsided/__init__.py", "if TYPE_CHECKING:\n", "\n\n", public_names),
+    ("README.md", *block("learners"), learners),
+    ("docs/speed.md", *block("memory"), memory),
+)
+
+
+def current(root: Path = ROOT) -> dict[Path, str]:
+    """Return the files of a tree as they must be."""
+    found = {}
+    for name, before, after, made in PARTS:
+        text = (root / name).read_text()
+        start = text.index(before) + len(before)
+        found[root / name] = text[:start] + made() + text[text.index(after, start) :]
+    return found
+
+
+def main() -> int:
+    """Write the files, or only say which of them are not current."""
+    changed = {path: text for path, text in current().items() if path.read_text() != text}
+    for path, text in changed.items():
+        if "--check" in sys.argv[1:]:
+            print(f"{path.relative_to(ROOT)} is not current: run python tools/generate.py")
+        else:
+            path.write_text(text)
+            print(f"wrote {path.relative_to(ROOT)}")
+    return int(bool(changed) and "--check" in sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
