@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <string>
 
 #include "../core/registry/registry.hpp"
@@ -11,9 +12,11 @@ using namespace lopsided;
 
 namespace {
 
-constexpr const char* kinds[] = {"perceptron", "passive-aggressive", "cost-sensitive-passive-aggressive",
-                                 "paum", "cog", "arow-diagonal", "acog-diagonal", "dual-averaging",
-                                 "adaptive-rda", "ssol-diagonal"};
+std::vector<Kind> banked_kinds() {
+  std::vector<Kind> out;
+  std::ranges::copy_if(kinds(), std::back_inserter(out), [](const Kind& kind) { return learns_together(kind.name); });
+  return out;
+}
 
 // Every number that may differ; all rows get a constant and those of features are divided.
 struct Set final : OptionVisitor {
@@ -65,7 +68,8 @@ TEST(models_in_a_bank_have_the_bits_of_models_alone) {
   std::vector<std::int32_t> apart;  // most features never come
   for (const std::int32_t j : indices) apart.push_back(50 * j + 7);
   const Rows wide({starts.data(), apart.data(), stored.data(), false, false, false, stored.size()}, n, 50 * d);
-  for (const char* kind : kinds)
+  CHECK(banked_kinds().size() == 10);
+  for (const Kind& kind : banked_kinds())
     for (const Rows& rows : {dense, csr, wide}) {
       std::vector<std::unique_ptr<Model>> alone, together;
       std::vector<Banked> bank;
@@ -75,14 +79,14 @@ TEST(models_in_a_bank_have_the_bits_of_models_alone) {
       for (Count m = 0; m < models; ++m) {
         Set set(std::pow(3.0, double(m) - 6));
         for (auto* all : {&alone, &together}) {
-          all->push_back(make_model(kind));
+          all->push_back(kind.make());
           all->back()->options(set);
         }
         Pass own = pass;
         alone[m]->learn(rows, own);
         bank.push_back({together[m].get(), pass});
       }
-      const auto learned = learn_together(kind, rows, bank);
+      const auto learned = learn_together(kind.name, rows, bank);
       CHECK(learned != nullptr);
       CHECK(learned->models() == models && learned->features() == rows.columns());
       std::vector<double> all(models * n, -1);  // of one model nothing is wanted

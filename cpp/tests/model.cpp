@@ -10,15 +10,6 @@ using namespace lopsided;
 
 namespace {
 
-constexpr const char* kinds[] = {"perceptron",    "romma",     "passive-aggressive",
-                                 "paum",          "cog",       "cost-sensitive-passive-aggressive",
-                                 "arow-diagonal", "arow-full", "acog-diagonal", "acog-full",
-                                 "acog-dense-sketch", "acog-sketch",
-                                 "truncated-gradient", "adaptive-fobos", "dual-averaging",
-                                 "adaptive-rda", "ssol-diagonal", "ssol-full", "recommended",
-                                 "koil", "koil-mixture", "oam", "opauc", "kernel-perceptron",
-                                 "norma", "rbp", "forgetron", "projectron"};
-
 // Scaling, an intercept and a wanted sparsity.
 struct SetScaling final : OptionVisitor {
   void operator()(const char* name, double& value) override {
@@ -123,9 +114,9 @@ struct Stream {
 
 TEST(every_kind_learns_the_same_bits_in_any_chunks) {
   const Stream stream(60, 7);
-  for (const char* kind : kinds)
+  for (const Kind& kind : kinds())
     for (const bool scaled : {false, true}) {
-      const auto whole = make_model(kind), parts = make_model(kind);
+      const auto whole = kind.make(), parts = kind.make();
       SetScaling options;
       if (scaled) whole->options(options), parts->options(options);
       stream.teach(*whole, 0, 60);
@@ -138,9 +129,9 @@ TEST(every_kind_learns_the_same_bits_in_any_chunks) {
 TEST(every_kind_buys_the_same_labels_in_any_chunks_and_at_no_delay) {
   const Stream stream(60, 7);
   const std::vector<double> at_once(60, 0.0);
-  for (const char* kind : kinds)
+  for (const Kind& kind : kinds())
     for (const bool scaled : {false, true}) {
-      const auto whole = make_model(kind), parts = make_model(kind), late = make_model(kind);
+      const auto whole = kind.make(), parts = kind.make(), late = kind.make();
       for (Model* model : {whole.get(), parts.get(), late.get()}) {
         SetScaling scaling;
         SetAsking asking;
@@ -162,8 +153,8 @@ TEST(every_kind_buys_the_same_labels_in_any_chunks_and_at_no_delay) {
 TEST(every_kind_learns_from_labels_that_are_told_later) {
   const Stream stream(60, 7);
   const std::vector<double> delays(60, 5.0);
-  for (const char* kind : kinds) {
-    const auto whole = make_model(kind), told = make_model(kind);
+  for (const Kind& kind : kinds()) {
+    const auto whole = kind.make(), told = kind.make();
     SetAsking asking;
     for (Model* model : {whole.get(), told.get()}) model->options(asking);
     Pass pass = stream.pass(0, 60);
@@ -187,9 +178,9 @@ TEST(every_kind_learns_from_labels_that_are_told_later) {
 
 TEST(every_kind_is_as_it_was_after_a_bad_row) {
   const Stream stream(40, 6);
-  for (const char* kind : kinds)
+  for (const Kind& kind : kinds())
     for (const Count rows : {2, 40}) {  // checked before, checked on the way
-      const auto model = make_model(kind);
+      const auto model = kind.make();
       stream.teach(*model, 0, 40);
       const auto before = state(*model);
       Stream bad(rows, 9);
@@ -202,8 +193,8 @@ TEST(every_kind_is_as_it_was_after_a_bad_row) {
 
 TEST(every_kind_grows_as_if_it_had_known_all_features) {
   const Stream narrow(30, 4), wide(30, 9, 1);
-  for (const char* kind : kinds) {
-    const auto grown = make_model(kind), known = make_model(kind);
+  for (const Kind& kind : kinds()) {
+    const auto grown = kind.make(), known = kind.make();
     known->grow(9);
     for (Model* model : {grown.get(), known.get()}) {
       narrow.teach(*model, 0, 30);
@@ -214,7 +205,7 @@ TEST(every_kind_grows_as_if_it_had_known_all_features) {
 }
 
 TEST(a_model_that_grew_and_took_no_step_can_be_read) {
-  for (const char* kind : {"acog-full", "arow-full", "ssol-full"}) {
+  for (const char* kind : {"acog-full", "arow-full", "ssol-full", "acog-full-float32"}) {
     const auto model = make_model(kind);
     const std::vector<double> narrow{1, 0.5}, wide(3000, 0.0);
     const std::int8_t y = 1;
@@ -230,8 +221,8 @@ TEST(a_model_that_grew_and_took_no_step_can_be_read) {
 
 TEST(a_copy_goes_its_own_way) {
   const Stream stream(40, 5);
-  for (const char* kind : kinds) {
-    const auto model = make_model(kind);
+  for (const Kind& kind : kinds()) {
+    const auto model = kind.make();
     stream.teach(*model, 0, 20);
     const auto copy = model->clone();
     CHECK(state(*copy) == state(*model));
@@ -245,9 +236,9 @@ TEST(a_copy_goes_its_own_way) {
 
 TEST(scoring_says_what_the_next_round_will_score) {
   const Stream stream(30, 5);
-  for (const char* kind : kinds)
+  for (const Kind& kind : kinds())
     for (const bool scaled : {false, true}) {
-      const auto model = make_model(kind);
+      const auto model = kind.make();
       SetScaling options;
       if (scaled) model->options(options);
       SetTransductive as_in_learning;
@@ -267,8 +258,8 @@ TEST(scoring_says_what_the_next_round_will_score) {
 TEST(weightless_rows_leave_no_trace) {
   const Stream stream(20, 5), wide(3, 8);
   const std::vector<double> none(3, 0.0);
-  for (const char* kind : kinds) {
-    const auto model = make_model(kind);
+  for (const Kind& kind : kinds()) {
+    const auto model = kind.make();
     stream.teach(*model, 0, 20);
     const auto before = state(*model);
     Pass pass = wide.pass(0, 3);
@@ -285,3 +276,11 @@ TEST(weightless_rows_leave_no_trace) {
 }
 
 TEST(there_is_no_model_of_an_unknown_kind) { CHECK(make_model("oracle") == nullptr); }
+
+TEST(each_kind_is_listed_once_and_found_by_its_name) {
+  CHECK(kinds().size() >= 31);
+  for (const Kind& kind : kinds()) {
+    CHECK(make_model(kind.name) != nullptr);
+    CHECK(std::ranges::count(kinds(), kind.name, &Kind::name) == 1);
+  }
+}

@@ -1,14 +1,15 @@
 // The learners by kind.
 #pragma once
 
-#include <memory>
-#include <string_view>
+#include <span>
 
-#include "../stream/model.hpp"
+#include "kind.hpp"
 
 namespace lopsided {
 
-// Null when there is no such kind.
+// Every kind of learner there is.
+std::span<const Kind> kinds();
+// Null if there is no such kind.
 std::unique_ptr<Model> make_model(std::string_view kind);
 
 }  // namespace lopsided
