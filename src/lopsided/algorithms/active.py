@@ -42,8 +42,8 @@ class Active(Around):
 
     In `fit`, `partial_fit`, `learn_one` and `progressive` a label is learned from only when it is
     asked for. In a real stream `ask` says for each event whether its label is wanted, and `tell`
-    brings it, later or never. A label is paid for when it is asked for, told or not: the budget can
-    never be overspent.
+    supplies it, later or never. A label is paid for when it is asked for, told or not: the budget
+    is never exceeded.
 
     With `class_weight="balanced"`, which CSOAL, SOAL-CS and the OA3 family have, `fit` and
     `progressive` know how many labels of each class there are, bought or not, as the papers do. A
@@ -56,28 +56,29 @@ class Active(Around):
     Parameters
     ----------
     learner : estimator or str
-        What learns; its parameters count, not what it has learned. A name is one of the catalog.
+        What learns; only its parameters are used, not what it has learned. A name is one of
+        `lopsided.learners()`.
     query : {"always", "random", "margin", "asymmetric", "confidence"}
         How much a label is wanted. "random": with a constant probability. "margin": with the
         probability d / (d + abs(score)). "asymmetric": the same with d of the predicted class.
         "confidence": with d / (d + q), where q is abs(score) less what a step could change it by,
         and always when q is not positive; for learners with a covariance (ACOG, AROW).
     budget : int, float, str, Budget or None
-        How many labels may be bought, see `Budget`; None for no limit. Afterwards the model goes on
-        predicting and no longer learns.
+        How many labels may be bought, see `Budget`; None for no limit. When it is spent the model
+        still predicts but no longer learns.
     delta : float, optional
-        d for both classes, default 1. Larger means more questions.
+        d for both classes, default 1. Larger values ask for more labels.
     delta_pos, delta_neg : float, optional
         d for events predicted positive and negative, for "asymmetric" and "confidence".
     probability : float, optional
-        Of a question, for "random".
+        Probability of asking, for "random".
     explore : float
-        Ask at least with this probability: pi becomes explore + (1 - explore) pi. Estimates get
-        better by it.
+        Ask at least with this probability: pi becomes explore + (1 - explore) pi. It improves
+        estimates.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     max_pending : int
-        How many events may wait for their labels. When there are more, the oldest is forgotten.
+        How many events may wait for their labels. Beyond that the oldest is forgotten.
 
     References
     ----------

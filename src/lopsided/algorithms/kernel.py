@@ -54,44 +54,45 @@ class KernelMember:
 class KOIL(KernelClassifier):
     """Kernelized online imbalanced learning: nonlinear ranking of the classes on a fixed budget.
 
-    Each class has a list of rows. A new row is held against the nearest rows of the other class;
-    those it does not beat by 1 lose weight, and it gets what they lose. Scores rank events: they
-    are trained for a large area under the ROC curve, whatever the share of the classes.
+    Each class has a buffer of rows. A new row is compared with the nearest rows of the other class;
+    those that are not ranked correctly by a margin of 1 lose weight, which the new row gains.
+    Scores rank events: they maximise the area under the ROC curve, whatever the class ratio.
 
     Event weights multiply `C`.
 
     Parameters
     ----------
     policy : {"rs++", "rs", "fifo++", "fifo", "infinite"}
-        What a full list does: "rs" keeps a uniform sample of all rows, "fifo" the newest;
-        "infinite" is never full. With "++" the weight of the row dropped goes to the nearest of its
-        class.
+        What a full buffer does: "rs" keeps a uniform sample of all rows, "fifo" the newest;
+        "infinite" is never full. With "++" the weight of a dropped row goes to the nearest row of
+        its class.
     loss : {"hinge", "squared"}
-        Of a pair of rows.
+        Loss of a pair of rows.
     C : float
-        How much a pair counts against the size of the weights.
+        Weight of the loss of a pair against the regularization.
     learning_rate : float
         Size of the step; weights shrink by 1 - learning_rate with every row.
     buffer_size : int or (int, int)
-        The longest list of each class, or of the negative and the positive class.
+        Capacity of the buffer of each class, or of the negative and the positive class.
     n_neighbors : int, optional
-        How many rows of the other class a row is held against. Default: a tenth of their list.
+        How many rows of the other class a row is compared with. Default: a tenth of the buffer.
     neighbors : {"paper", "code"}
-        Those of the nearest rows that are not beaten by 1 (paper), or the nearest of those that
-        are not (the authors' code).
+        Of the nearest rows those that violate the margin (paper), or the nearest of those that
+        violate it (the authors' code).
     scale_C : bool
-        Multiply C by the events of the other class for each row in its list, where that is above 1.
+        Multiply C by the events seen of the other class per row in its buffer, if that is above 1.
     fit_threshold : bool
-        Subtract from the scores a threshold between the rows of the lists: half-way between the
-        classes if they are apart, otherwise the best of 500 steps.
+        Subtract a threshold from the scores that separates the buffered rows: half-way between the
+        classes if they are separable, otherwise the best of 500 candidates.
     kernels : list of dicts, optional
         Several kernels at once, each like {"kernel": "gaussian", "gamma": 0.5}, instead of `kernel`
-        and its parameters. Each has its own lists. The score is a mean of votes: where an event
-        stands among the last 100 of either class by one kernel, from -1 (below all) to 1 (above
-        all). A vote weighs exp(-eta L), where L is the sum over events of the share of the last 100
-        of the other class that the kernel ranked wrongly, eta = sqrt(8 ln(kernels) / events).
+        and its parameters. Each has its own buffers. The score is a weighted mean of votes: the
+        rank of an event among the last 100 of either class by one kernel, from -1 (below all) to 1
+        (above all). The weight of a vote is exp(-eta L), where L is the sum over events of the
+        share of the last 100 of the other class that the kernel ranked wrongly, and
+        eta = sqrt(8 ln(kernels) / events).
     seed : int
-        Of the random numbers of "rs" and "rs++".
+        Seed of the random numbers of "rs" and "rs++".
 
     References
     ----------
@@ -203,7 +204,7 @@ class KOIL(KernelClassifier):
 
 @estimator
 class KernelPerceptron(KernelClassifier):
-    """Kernel perceptron: every row that it gets wrong is kept, for good.
+    """Kernel perceptron: every misclassified row is kept.
 
     Event weights multiply the weight of a row.
 
@@ -225,7 +226,7 @@ class KernelPerceptron(KernelClassifier):
 
 @estimator
 class NORMA(KernelClassifier):
-    """NORMA: gradient steps on a hinge loss in the space of the kernel, with weights that fade.
+    """NORMA: gradient steps on the hinge loss in the kernel's feature space, decaying weights.
 
     Event weights multiply the weight of a row.
 
@@ -234,14 +235,14 @@ class NORMA(KernelClassifier):
     learning_rate : float
         Size of the step.
     regularization : float
-        In every round weights shrink by 1 - learning_rate * regularization.
+        In every round weights are multiplied by 1 - learning_rate * regularization.
     nu : float, optional
-        Let the margin move so that about this share of the rows falls below it; from above 0 to 1.
+        Adapt the margin so that about this share of the rows falls below it; above 0, at most 1.
         Default: the margin is 1.
     bias : bool
         Learn a constant as well, `intercept_`.
     truncation : int, optional
-        Drop rows that are so many rounds old.
+        Drop rows after this number of rounds.
 
     References
     ----------
@@ -285,16 +286,16 @@ class NORMA(KernelClassifier):
 
 @estimator
 class RBP(KernelClassifier):
-    """Randomized budget perceptron: a random row makes room for one that it gets wrong.
+    """Randomized budget perceptron: a misclassified row replaces a random one.
 
     Event weights multiply the weight of a row.
 
     Parameters
     ----------
     buffer_size : int
-        How many rows it keeps.
+        How many rows are kept.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
 
     References
     ----------
@@ -318,9 +319,9 @@ class RBP(KernelClassifier):
 
 @estimator
 class Forgetron(KernelClassifier):
-    """Forgetron: all weights shrink until the oldest row can be forgotten at little cost.
+    """Forgetron: weights shrink until dropping the oldest row does little harm.
 
-    It needs a kernel of at most 1, "gaussian" or "laplacian".
+    It needs a kernel with k(x, x) <= 1: "gaussian" or "laplacian".
 
     Parameters
     ----------
@@ -359,19 +360,19 @@ class Forgetron(KernelClassifier):
 
 @estimator
 class Projectron(KernelClassifier):
-    """Projectron: a row that the kept ones nearly span changes their weights instead of being kept.
+    """Projectron: a row close to the span of those kept changes their weights and is not kept.
 
-    How many rows are kept follows from `tolerance`; time and memory of a step grow with the square
-    of it. Event weights multiply the step, except for Projectron++, which takes none.
+    The number of rows kept follows from `tolerance`; time and memory per step grow with its square.
+    Event weights multiply the step, except for Projectron++, which takes none.
 
     Parameters
     ----------
     tolerance : float
-        Rows as close as this to the span of those kept are not kept.
+        Rows within this distance of the span of those kept are not kept.
     plus_plus : bool
         Projectron++: also step on right answers with a margin below 1.
     threshold : {"norm", "squared"}
-        Whether `tolerance` is held against the distance or its square.
+        Whether `tolerance` is compared with the distance or its square.
 
     References
     ----------

@@ -82,13 +82,13 @@ class KernelClassifier(OnlineClassifier):
     kernel : {"gaussian", "laplacian", "linear", "polynomial"}
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), x.z or (gamma x.z + coef0)^degree.
     gamma : float or "median", optional
-        Default "median", of the polynomial kernel 1. "median" is 1 / median of the distances
-        between the first 50 rows, squared ones for "gaussian", leaving out those that are 0. As
-        long as fewer have come it is taken from those, and they are learned anew with every row.
+        Default "median", and 1 for the polynomial kernel. "median" is 1 / the median distance
+        between the first 50 rows (squared distance for "gaussian"), distances of 0 excluded. Until
+        there are 50 rows it is taken from those so far, which are learned again with every row.
     degree : int, optional
-        Of the polynomial kernel; default 3.
+        Degree of the polynomial kernel; default 3.
     coef0 : float, optional
-        Of the polynomial kernel; default 1.
+        Constant of the polynomial kernel; default 1.
     """
 
     kernel: str = choice("gaussian", *KERNELS)

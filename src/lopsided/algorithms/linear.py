@@ -19,10 +19,9 @@ _SKETCH_SHAPE = ("sketch_size", "sketch_every", "seed", "directions")
 
 @estimator
 class Perceptron(CostSensitiveClassifier):
-    """Perceptron: a step on every mistake, and no parameter to choose.
+    """Perceptron: a step on every mistake, nothing to tune.
 
-    With `class_weight` the step is multiplied by the cost of the class. Other parameters: see
-    `OnlineClassifier`, `LinearClassifier` and `CostSensitiveClassifier`.
+    With `class_weight` the step is multiplied by the cost of the class.
 
     References
     ----------
@@ -41,14 +40,14 @@ class Perceptron(CostSensitiveClassifier):
 
 @estimator
 class ROMMA(LinearClassifier):
-    """Relaxed online maximum margin algorithm: a large margin without a parameter to choose.
+    """Relaxed online maximum margin algorithm: a large margin, nothing to tune.
 
     Parameters
     ----------
     aggressive : bool
         Also step on right answers with a margin below 1.
     eps : float
-        Rows this close to parallel with the weights (relative) are left alone.
+        Rows this close to parallel to the weights (relative) are skipped.
 
     References
     ----------
@@ -73,17 +72,17 @@ class ROMMA(LinearClassifier):
 
 @estimator
 class PassiveAggressive(CostSensitiveClassifier):
-    """Passive-aggressive learning: the smallest step that mends the hinge loss.
+    """Passive-aggressive learning: the smallest step that removes the hinge loss.
 
-    Event weights multiply `C`; PA has no cap, so its step cannot be weighed.
+    Event weights multiply `C`; PA has no cap, so it takes no event weights.
 
     Parameters
     ----------
     variant : {"PA", "PA-I", "PA-II"}
         The full step, the step capped at C, or the step softened by 1 / (2 C).
     loss : {"I", "II"}
-        With class weights: the cost of the class is the margin that is wanted (I), or it multiplies
-        `C` (II).
+        With class weights: the cost of the class is the required margin (I), or it multiplies `C`
+        (II).
     C : float
         Aggressiveness.
 
@@ -121,7 +120,7 @@ class PassiveAggressive(CostSensitiveClassifier):
 
 @estimator
 class PAUM(CostSensitiveClassifier):
-    """Perceptron with uneven margins: each class asks for a margin of its own.
+    """Perceptron with uneven margins: each class has its own margin.
 
     A step is taken when y p <= margin, where the margin is `margin_pos` times the cost ratio for
     positives and `margin_neg` for negatives, times the event's weight.
@@ -133,7 +132,7 @@ class PAUM(CostSensitiveClassifier):
     margin_pos, margin_neg : float
         Margins of the two classes before costs.
     bias : bool
-        Learn an offset too, in steps of the squared radius.
+        Learn an offset as well, in steps of the squared radius.
     radius : float, optional
         Length of the longest row, for the bias. Default: the longest so far.
     weight_mode : {"margin", "slope"}
@@ -171,7 +170,7 @@ class PAUM(CostSensitiveClassifier):
 
 @estimator
 class CPA(CostSensitiveClassifier):
-    """Prediction-based cost-sensitive passive-aggressive: a target margin of the root of the cost.
+    """Prediction-based cost-sensitive passive-aggressive: the target margin is sqrt(cost).
 
     Parameters
     ----------
@@ -179,7 +178,7 @@ class CPA(CostSensitiveClassifier):
         When to step: when the margin is below 1 (the form behind the published tables), on mistakes
         only, or whenever the target margin is missed.
     C : float, optional
-        Cap on the step. Without it every step is full and events cannot be weighed.
+        Cap on the step. Without it every step is full and event weights are not accepted.
 
     References
     ----------
@@ -214,7 +213,7 @@ class COG(CostSensitiveClassifier):
     loss : {"I", "II"}
         Where the cost of the class enters the hinge loss: in its margin (I) or its slope (II).
     schedule : {"constant", "sqrt"}
-        Keep the rate, or divide it by the root of the round.
+        Keep the rate, or divide it by the square root of the round.
     weight_mode : {"margin", "slope"}
         With loss I: whether an event's weight multiplies its margin or its step.
 
@@ -275,21 +274,21 @@ class _SecondOrder(CostSensitiveClassifier):
 
 @estimator
 class AROW(_SecondOrder):
-    """Adaptive regularization of weights: second-order learning that forgives noise.
+    """Adaptive regularization of weights: second-order learning that is robust to noise.
 
-    With class or event weights the step of the mean is multiplied by them.
+    Class and event weights multiply the step of the mean.
 
     Parameters
     ----------
     covariance : {"diagonal", "full"}
-        How much of Sigma is kept.
+        Whether the full matrix Sigma is kept or only its diagonal.
     covariance_dtype : {"float64", "float32"}
-        With all of it: the numbers it is kept in. "float32" takes half the memory and less time;
-        r below a thousandth of a row's squared length counts as that.
+        With covariance="full": its precision. "float32" takes half the memory and less time;
+        values of r below a thousandth of a row's squared length are raised to that.
     regularization : float
         r: larger means Sigma shrinks more slowly.
     weight_state : bool
-        Let Sigma see an event's weight.
+        Let event weights enter Sigma.
 
     References
     ----------
@@ -313,37 +312,36 @@ class ACOG(_SecondOrder):
     Parameters
     ----------
     learning_rate : float
-        Size of the step. Loss I asks for about ten times as much as loss II.
+        Size of the step. Loss I needs about ten times as much as loss II.
     regularization : float
         gamma: larger means Sigma shrinks more slowly.
     loss : {"I", "II"}
         Where the cost of the class enters the hinge loss: in its margin (I) or its slope (II).
     covariance : {"diagonal", "full", "sketch", "dense-sketch"}
-        How much of Sigma is kept: its diagonal, all of it, or, as a sketch, its strongest
-        directions. A row costs O(features ** 2) with all of it; with a sketch O(sketch_size) for
-        each value that is not 0 ("sketch") or for every feature there is ("dense-sketch", the same
-        numbers by another road).
+        How much of Sigma is kept: its diagonal, the full matrix, or, as a sketch, its strongest
+        directions. A row costs O(features ** 2) with the full matrix; with a sketch O(sketch_size)
+        per nonzero ("sketch") or per feature ("dense-sketch", the same model computed differently).
     covariance_dtype : {"float64", "float32"}
-        With all of it: the numbers it is kept in. "float32" takes half the memory and less time;
-        gamma below a thousandth of a row's squared length counts as that.
+        With covariance="full": its precision. "float32" takes half the memory and less time;
+        values of gamma below a thousandth of a row's squared length are raised to that.
     diag_rule : {"coordinate", "shared"}
-        With a diagonal: shrink each variance by its own share, or as the full step would.
+        With covariance="diagonal": shrink each variance by its own share, or like the full matrix.
     sigma : {"new", "old"}
-        Whether the mean moves along Sigma after or before it has seen the row; with a sketch after.
+        Whether the mean moves along Sigma as it is after or before the row; with a sketch after.
     weight_mode : {"margin", "slope"}
         With loss I: whether an event's weight multiplies its margin or its step.
     weight_state : bool
-        Let Sigma see an event's weight.
+        Let event weights enter Sigma.
     sketch_size : int
-        How many directions a sketch keeps, 1 to 64.
+        Number of directions that a sketch keeps, 1 to 64.
     sketch_every : int
-        Let rows wait and show a sketch so many at a time. It saves no time.
+        Number of rows by which a sketch is updated at a time. Larger values save no time.
     sketch_on : {"always", "loss"}
         Whether a sketch sees every row or only those the mean moves on.
     seed : int
-        Of the random numbers with which features enter a sketch.
+        Seed of the random initial directions of a sketch.
     directions : array of shape (sketch_size, features), optional
-        Orthonormal rows for a sketch to start from; an intercept has its own column in front.
+        Initial directions of a sketch, orthonormal rows; with an intercept its column comes first.
         Default: random ones, which grow with the features.
 
     References

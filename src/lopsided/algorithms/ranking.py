@@ -1,6 +1,6 @@
 """Linear learners that rank: they maximise the chance that a positive scores above a negative.
 
-Only differences of rows count, so they offer no intercept, and costs of classes have no meaning for
+Only differences of rows matter, so they have no intercept, and class costs have no meaning for
 them. Choose a threshold on their scores afterwards.
 """
 
@@ -26,23 +26,23 @@ class RankingClassifier(LinearClassifier):
 
 @estimator
 class OAM(RankingClassifier):
-    """Online AUC maximisation: each event meets a sample of the events of the other class.
+    """Online AUC maximisation: each event is paired with a sample of the other class.
+
+    Event weights multiply the cap on the step.
 
     Parameters
     ----------
     variant : {"seq", "gra"}
-        Step on one pair after the other with the smallest step that separates it, or on all pairs
-        of an event at once with the same step.
+        Step on one pair after another with the smallest step that separates it, or on all pairs of
+        an event at once with the same step.
     C : float
-        Cap on a step, times the events of the other class for each that is kept.
+        Cap on a step, times the events seen of the other class per event kept.
     buffer_size : int or pair of ints
-        How many events of each class to keep: of both, or of the negative and the positive one.
+        How many events of each class to keep, or of the negative and the positive class.
     factor : float
-        Times C; a half, since each pair can be met from both sides.
+        Multiplies C; one half, since each pair can occur from both sides.
     seed : int
-        Of the samples.
-
-    Other parameters: see `OnlineClassifier`. A weight multiplies the cap.
+        Seed of the samples.
 
     References
     ----------
@@ -73,20 +73,18 @@ class OAM(RankingClassifier):
 
 @estimator
 class OPAUC(RankingClassifier):
-    """One-pass AUC optimisation: each event meets mean and covariance of the other class.
+    """One-pass AUC optimisation: each event is paired with the mean and covariance of the other.
 
-    A step goes down the square loss of the event with all of the other class before it. Two
-    matrices of features by features are kept: it is not for many features.
+    A step reduces the squared loss of the event paired with all earlier events of the other class.
+    Two matrices of size features by features are kept, so it is not for many features. Event
+    weights multiply the step and count in the mean and covariance.
 
     Parameters
     ----------
     learning_rate : float
         Size of the step.
     regularization : float
-        How strongly the weights are drawn to zero.
-
-    Other parameters: see `OnlineClassifier`. A weight multiplies the step and counts in mean and
-    covariance.
+        How strongly the weights are shrunk to zero.
 
     References
     ----------

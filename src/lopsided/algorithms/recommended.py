@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from ..estimator.costs import CostSensitiveClassifier
-from ..estimator.parameters import switch
+from ..estimator.parameters import estimator, switch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,23 +56,23 @@ _LANES = len(_WIDE_MEMBERS)
 _TRIAL = 1 << 17  # values after which of those with a full covariance only the leader stays
 
 
-@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class Recommended(CostSensitiveClassifier):
-    """Good with no parameter given: several learners at once, voting by what they have cost so far.
+    """Good without tuning: several learners at once, weighted by what they have cost so far.
 
     The members are AROW and ACOG at several rates, over raw values or standard scores, always as
-    rows of unit length. As long as there are at most 64 features two have a full covariance; after
-    131,072 values of features only if one of them leads. The more a member's mistakes have cost
-    under the class weights, the less its vote weighs. Scores are between -1 and 1; `coef_` and
-    `intercept_` are those of the leading member.
-    Up to 64 features, sparse rows and dicts are centred as dense ones are.
+    rows of unit length. With at most 64 features two members have a full covariance; after 131,072
+    feature values they are kept only if one of them leads. The more a member's mistakes have cost
+    under the class weights, the smaller the weight of its vote. Scores are between -1 and 1;
+    `coef_` and `intercept_` are those of the leading member. With at most 64 features, sparse rows
+    and dicts are centred like dense rows.
 
     Parameters
     ----------
     scaling : {"auto", "none", "unit", "standard", "standard+unit"}
-        "auto" as above; anything else is what all members see.
+        "auto" as above; anything else applies to all members.
     intercept : bool
-        Whether members have a constant.
+        Whether members have an intercept.
     class_weight : None, "balanced" or {label: weight}
         What a mistake on each class costs, as for every cost-sensitive learner.
 

@@ -92,22 +92,22 @@ class SparseVector:
 class SparseClassifier(CostSensitiveClassifier):
     """A cost-sensitive online classifier whose model is sparse.
 
-    Every learner here steps on the hinge loss, times the costs of the class and the event. A row
-    costs as much time as it has features, however many the model knows; the shrinks that other
-    features owe are made up for when they next occur, without any change to the result.
+    All sparse learners step on the hinge loss, times the costs of the class and the event. The time
+    per row depends on its nonzeros, not on the features of the model: the shrinkage of other
+    features is applied when they next occur, with the same result.
 
     Parameters
     ----------
     l1 : float, optional
-        How strongly weights are drawn to zero; None is a small default of the learner's own.
+        How strongly weights are shrunk to zero; None is a small default of each learner.
     target_sparsity : float, optional
-        Instead of `l1`: the share of features that shall have no weight. After every round the
-        shrink is chosen so that at most the rest of the features met so far have one. Dual
-        averaging shrinks by the size of the first weight that is to go, which may fall again;
-        truncation raises the sum of its shrinks until enough weights have ended. Features up to
-        the last one met count; weights of the same size go together.
+        Instead of `l1`: the share of features that have no weight. After every round the shrinkage
+        is chosen so that at most the rest of the features seen so far have one. Dual averaging
+        shrinks by the size of the largest weight to be removed, which may decrease again;
+        truncation increases its total shrinkage until enough weights are zero. All features up to
+        the last one seen count; weights of equal size are removed together.
     clip : float
-        In the finished model weights smaller than this are zero. Learning does not see it.
+        In the finished model weights smaller than this are zero. It does not affect learning.
     """
 
     l1: float | None = number(None, low=0, optional=True)
@@ -166,7 +166,7 @@ class SparseClassifier(CostSensitiveClassifier):
 
 @estimator
 class TruncatedGradient(SparseClassifier):
-    """Truncated gradient: gradient steps, and every weight shrunk by a constant now and then.
+    """Truncated gradient: gradient steps, and weights shrunk by a constant every few rounds.
 
     With `period=1` it is FOBOS.
 
@@ -175,14 +175,14 @@ class TruncatedGradient(SparseClassifier):
     learning_rate : float
         Size of the step.
     l1 : float
-        Gravity: the weights lose learning_rate * l1 a round.
+        Gravity: weights shrink by learning_rate * l1 per round.
     period : int
-        Rounds between truncations; each makes up for all rounds since the one before. A
-        `target_sparsity` is kept at each truncation, not between them.
+        Rounds between truncations; each covers all rounds since the one before. A
+        `target_sparsity` holds at each truncation, not between them.
     ceiling : float, optional
         Weights larger than this are not shrunk.
     schedule : {"constant", "sqrt"}
-        Keep the rate, or divide it by the root of the round.
+        Keep the rate, or divide it by the square root of the round.
 
     References
     ----------
@@ -213,16 +213,17 @@ class TruncatedGradient(SparseClassifier):
 
 @estimator
 class AdaFOBOS(SparseClassifier):
-    """Adaptive FOBOS: gradient steps and shrinks with a rate for each feature.
+    """Adaptive FOBOS: gradient steps and shrinkage with a rate per feature.
 
     Parameters
     ----------
     learning_rate : float
-        Size of the step, divided by delta plus the root of the feature's squared gradients.
+        Size of the step; it is divided by delta plus the root of the sum of the feature's squared
+        gradients.
     l1 : float
-        Shrinks are l1 times the feature's rate, every round.
+        Weights shrink by l1 times the feature's rate per round.
     delta : float
-        Larger means that rates differ less.
+        Larger values make the rates more alike.
 
     References
     ----------
@@ -245,18 +246,19 @@ class AdaFOBOS(SparseClassifier):
 
 @estimator
 class AdaRDA(SparseClassifier):
-    """Adaptive dual averaging: weights from the sum of all gradients, a rate for each feature.
+    """Adaptive dual averaging: weights from the sum of all gradients, a rate per feature.
 
     Parameters
     ----------
     learning_rate : float
-        Size of the step, divided by delta plus the root of the feature's squared gradients.
+        Size of the step; it is divided by delta plus the root of the sum of the feature's squared
+        gradients.
     l1 : float
-        The sum of gradients is shrunk by l1 a round.
+        The sum of gradients is shrunk by l1 per round.
     delta : float
-        Larger means that rates differ less.
+        Larger values make the rates more alike.
     offset : {0, 1}
-        Rounds to shrink for beyond those that were learned.
+        Rounds of shrinkage beyond those learned from.
 
     References
     ----------
@@ -303,9 +305,9 @@ class DualAveraging(SparseClassifier):
     l1_schedule : {"constant", "rda", "inverse"}
         In round t by learning_rate * l1, by learning_rate * l1 * (t - 1) or by l1 / t.
     beta : {"constant", "sqrt", "linear"}
-        With "rda": what the shrunken sum is divided by: 1, the root of t - 1, or t - 1.
+        With "rda": the divisor of the shrunken sum: 1, the square root of t - 1, or t - 1.
     enhancement : float
-        With "rda": shrink by so many times the root of t - 1 in addition.
+        With "rda": additional shrinkage, as a multiple of the square root of t - 1.
 
     References
     ----------
@@ -347,8 +349,7 @@ class DualAveraging(SparseClassifier):
 class SSOL(SparseClassifier):
     """Second-order sparse online learning: dual averaging with a step for each direction.
 
-    Each row is taken into the second-order memory before it is scored, whether or not it is
-    stepped on.
+    Each row enters the second-order memory before it is scored, whether or not there is a step.
 
     Parameters
     ----------
@@ -357,20 +358,20 @@ class SSOL(SparseClassifier):
     l1 : float
         How much the weights are shrunk, by `l1_schedule`.
     l1_schedule : {"constant", "rda", "inverse"}
-        In round t by learning_rate * l1, by learning_rate * l1 * (t - 1) or by l1 / t, which
-        vanishes: for a sparse model give another one, or `target_sparsity`.
+        In round t by learning_rate * l1, by learning_rate * l1 * (t - 1) or by l1 / t, which tends
+        to 0: for a sparse model choose another one, or `target_sparsity`.
     regularization : float
-        r: larger means that the memory shrinks steps more slowly.
+        r: larger values make the steps shrink more slowly.
     covariance : {"diagonal", "full"}
-        How much of the memory is kept.
+        Whether the full matrix is kept or only its diagonal.
     covariance_dtype : {"float64", "float32"}
-        With all of it: the numbers it is kept in. "float32" takes half the memory and less time;
-        r below a thousandth of a row's squared length counts as that.
+        With covariance="full": its precision. "float32" takes half the memory and less time;
+        values of r below a thousandth of a row's squared length are raised to that.
     diag_rule : {"shared", "coordinate"}
-        With a diagonal: shrink it as the full step would, or each entry by its own share.
+        With covariance="diagonal": shrink it like the full matrix, or each entry by its own share.
     transductive : bool
-        Also take a row into a copy of the memory when it is only scored, as in learning, but
-        without the features that are new in it.
+        Let a row enter a copy of the memory when it is only scored, as in learning, but without
+        features that are new in it.
 
     References
     ----------

@@ -33,12 +33,12 @@ class OnlineClassifier(Learning):
         What happens to a row before it is scored. "unit" divides it by its length. "standard" turns
         features into standard scores with the mean and variance of the stream so far, this row
         included; rows of sparse matrices and dicts are not centred but divided by the root mean
-        square, so that what is absent stays 0. "auto" is "unit" for sparse matrices and
-        "standard+unit" for anything else, settled by the first data.
+        square, so that absent features stay 0. "auto" is "unit" for sparse matrices and
+        "standard+unit" for anything else, decided by the first data.
     positive : label, optional
-        The positive class: the rare one, whose misses are dear. Default: the larger label.
+        The positive class: the rare one, which is expensive to miss. Default: the larger label.
     hash_bits : int, optional
-        Hash the names of dict events into 2 ** hash_bits columns instead of remembering them.
+        Hash the names of dict events into 2 ** hash_bits columns instead of storing them.
     """
 
     scaling: str = choice("auto", *_SCALINGS)
@@ -241,7 +241,7 @@ class LinearClassifier(OnlineClassifier):
     Parameters
     ----------
     intercept : bool
-        Put a constant 1 in front of every scaled row.
+        Prepend a constant 1 to every scaled row.
     """
 
     intercept: bool = switch(False)

@@ -21,12 +21,12 @@ class CostSensitiveClassifier(LinearClassifier):
     Parameters
     ----------
     class_weight : None, "balanced" or {label: weight}
-        What a mistake on each class costs; only the ratio counts. "balanced" weighs the classes by
-        their counts: those of the data in fit, a running estimate in partial_fit and learn_one.
+        What a mistake on each class costs; only the ratio matters. "balanced" takes it from the
+        class counts: those of the data in fit, a running estimate in partial_fit and learn_one.
     sensitivity_weight : float
         With "balanced": the weight of sensitivity against specificity, between 0 and 1.
     count_current : bool
-        With "balanced": let the running estimate see the label it is used for.
+        With "balanced": let the running estimate include the label it is used for.
     """
 
     class_weight: Any = None

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from .docstrings import document_parameters
+
 if TYPE_CHECKING:
     from typing_extensions import Self, dataclass_transform
 
@@ -151,9 +153,14 @@ if TYPE_CHECKING:
 
     @dataclass_transform(kw_only_default=True, eq_default=False)
     def estimator(cls: type[T]) -> type[T]:
-        """Make the annotated fields of a learner its parameters."""
+        """Make the annotated fields of a learner its parameters, and document all of them."""
 else:  # type checkers do not look through this
-    estimator = dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+
+    def estimator(cls):
+        """Make the annotated fields of a learner its parameters, and document all of them."""
+        made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
+        document_parameters(made)
+        return made
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
