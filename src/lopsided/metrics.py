@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .estimator.parameters import is_number
+
+CountsT = TypeVar("CountsT", bound="Counts")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -24,6 +27,34 @@ class Counts:
     events: int = 0
     queries: int = 0
     updates: int = 0
+
+    @classmethod
+    def of(cls, source: Any) -> Counts:
+        """Return the counts in a mapping or in an object with these attributes."""
+        read = source.__getitem__ if isinstance(source, Mapping) else source.__getattribute__
+        return Counts(**{name: read(name) for name in _FIELDS})
+
+    @classmethod
+    def tally(
+        cls: type[CountsT],
+        positive: NDArray[np.bool_],
+        alarm: NDArray[np.bool_],
+        sample_weight: NDArray[np.float64] | None = None,
+        **fields: Any,
+    ) -> CountsT:
+        """Count predictions (`alarm`) against labels (`positive`); `fields` sets the others."""
+        used = np.ones(len(positive)) if sample_weight is None else sample_weight
+        return cls(
+            positives=float(used[positive].sum()),
+            negatives=float(used[~positive].sum()),
+            false_negatives=float(used[positive & ~alarm].sum()),
+            false_positives=float(used[~positive & alarm].sum()),
+            events=int(np.count_nonzero(used)),
+            **fields,
+        )
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in _FIELDS})
 
     @property
     def sensitivity(self) -> float:
@@ -83,6 +114,9 @@ class Counts:
     def cost_per_thousand(self, fn: float = 0.9, fp: float = 0.1) -> float:
         """Return the price of the mistakes in a thousand events."""
         return _share(1000 * self.cost(fn, fp), self.positives + self.negatives)
+
+
+_FIELDS = tuple(field.name for field in dataclasses.fields(Counts))
 
 
 def auc(

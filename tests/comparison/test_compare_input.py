@@ -66,7 +66,7 @@ from lopsided.comparison.grids import learners_of
         ({"search": "coarse"}, "take folds"),
         ({"search": "coarse", "folds": 3, "grid": {}}, "no learner has one"),
         ({"search": "coarse", "folds": 3, "select": "best"}, "select='honest'"),
-        ({"held_out": ([[1.0] * 7], [1])}, "what is held out has only the class"),
+        ({"held_out": ([[1.0] * 7], [1])}, "held_out has only the class"),
         ({"held_out": ([[1.0] * 7] * 2, [1, 5])}, "found the label 5"),
         ({"held_out": 3}, "held_out must be a tuple"),
         ({"held_out": (np.ones((2, 3)), [1, -1])}, "X has 3 features"),

@@ -14,7 +14,7 @@ from streams import csr, events
 
 import lopsided
 from lopsided import compare
-from lopsided.comparison import schedule
+from lopsided.comparison import run as running
 from lopsided.comparison.measures import MEASURES
 from lopsided.estimator import batch as _data
 
@@ -217,6 +217,6 @@ def test_a_comparison_takes_the_threads_that_are_allowed(jobs, threads, monkeypa
         return ThreadPoolExecutor(threads)
 
     monkeypatch.setenv("LOPSIDED_THREADS", "3")
-    monkeypatch.setattr(schedule, "ThreadPoolExecutor", pool)
+    monkeypatch.setattr(running, "ThreadPoolExecutor", pool)
     compare(["Perceptron"], *small(), permutations=2, jobs=jobs)
     assert taken == [threads]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from lopsided.comparison.statistics import _beta_share, paired_t, wilcoxon
+from lopsided.comparison.statistics import _incomplete_beta, paired_t, wilcoxon
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10, 20, 25, 26, 60, 400])
@@ -18,12 +18,12 @@ def test_the_t_test_is_that_of_scipy(n, shift):
     assert paired_t(a, b) == pytest.approx(scipy.stats.ttest_rel(a, b).pvalue, rel=1e-9, abs=0)
 
 
-def test_the_beta_share_is_that_of_scipy():
+def test_the_incomplete_beta_is_that_of_scipy():
     for a in (0.5, 1, 2.5, 9.5, 200, 5000):
         for b in (0.5, 1, 7):
             for x in (0, 1e-12, 0.01, 0.3, 0.5, 0.9, 0.999, 1 - 1e-12, 1):
                 expected = scipy.stats.beta.cdf(x, a, b)
-                assert _beta_share(a, b, x) == pytest.approx(expected, rel=1e-8, abs=1e-300)
+                assert _incomplete_beta(a, b, x) == pytest.approx(expected, rel=1e-8, abs=1e-300)
 
 
 @pytest.mark.parametrize("n", [2, 3, 6, 20, 25])

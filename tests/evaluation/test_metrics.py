@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -72,6 +73,27 @@ def test_precision_at_k_is_what_k_looks_find():
 def test_precision_at_k_of_a_k_that_cannot_be(k):
     with pytest.raises(ValueError, match="k="):
         metrics.precision_at_k([1, -1], [2, 1], k)
+
+
+def test_counts_are_tallied_and_added():
+    positive, alarm = np.array([1, 1, 0, 0], bool), np.array([1, 0, 1, 0], bool)
+    plain = Counts.tally(positive, alarm, queries=7)
+    assert plain == Counts(
+        positives=2, negatives=2, false_negatives=1, false_positives=1, events=4, queries=7
+    )
+    weighted = Counts.tally(positive, alarm, np.array([2.0, 3.0, 5.0, 0.0]))
+    assert weighted == Counts(
+        positives=5, negatives=5, false_negatives=3, false_positives=5, events=3
+    )
+    assert plain + weighted == Counts(
+        positives=7, negatives=7, false_negatives=4, false_positives=6, events=7, queries=7
+    )
+
+
+def test_counts_come_from_a_mapping_or_an_object():
+    counts = Counts(positives=1, negatives=2, false_negatives=0, events=3, updates=4)
+    assert Counts.of(counts) == counts
+    assert Counts.of({**dataclasses.asdict(counts), "seconds": 1.0}) == counts
 
 
 def test_what_cannot_be_measured_is_nan():

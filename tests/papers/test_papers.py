@@ -13,13 +13,13 @@ import lopsided
 from lopsided import catalog
 from lopsided.comparison.measures import Prices
 from lopsided.data.sets import registry
-from lopsided.papers import contradictions, experiments, find, reproduce
+from lopsided.papers import contradictions, experiments, find, reproduce, sets
 from lopsided.papers.entries import Printed
 from lopsided.papers.page import page
 from lopsided.papers.results import faster, off_by, word_for
 from lopsided.papers.tables import verdicts
 from lopsided.papers.text import summary
-from lopsided.papers.trials import drawn_folds, grid_of, with_zeros
+from lopsided.papers.trials import Trials, drawn_folds, grid_of, settings, with_zeros
 from reference.published import german as real_german
 
 ROWS = 120
@@ -373,6 +373,18 @@ def test_sparsity_on_the_made_up_set(monkeypatch):
         assert line.x[-1] > 0.9
         assert all(0 <= y <= 1 for y in line.y)
     assert "300 rows to train" in result.notes[0]
+
+
+def test_running_a_comparison_leaves_the_data_set_unchanged(folder):
+    e = find("csogd-table-2")
+    part = next(part for part in e.parts if part.set == "german")
+    stream = sets.load("german", [str(folder)])
+    before = (stream.X.copy(), stream.y.copy(), list(stream.notes))
+    trial = Trials([str(folder)], quick=True).run(e, part, stream, next(settings(e)))
+    assert trial.notes == ("permutations drawn here",)
+    assert (before[0] == stream.X).all()
+    assert (stream.y == before[1]).all()
+    assert stream.notes == before[2]
 
 
 def test_learners_that_ask_keep_to_the_budget(folder, monkeypatch):

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from .._atomic import write_whole
 from ..catalog import CATALOG, Entry, find, learners
-from ..comparison import ENDINGS, Comparison, compare, tables
+from ..comparison import Comparison, compare, tables
 from ..comparison.grids import learners_of
 from ..comparison.measures import NAMES, measure
+from ..comparison.result import EXTENSIONS
 from ..data.block import Block, DataError, Sparse
 from ..data.folds import read_folds
 from ..data.gather import gather, taken
@@ -226,11 +227,11 @@ def _form(form: str | None, as_json: bool, output: str | None) -> str:
         return "json" if as_json else str(form)
     if output in (None, "-"):
         return "text"
-    if ending not in ENDINGS:
+    if ending not in EXTENSIONS:
         raise click.UsageError(
-            f"--output {output}: name it {', '.join(ENDINGS)}, or say what to write with --table"
+            f"--output {output}: name it {', '.join(EXTENSIONS)}, or say what to write with --table"
         )
-    return ENDINGS[ending]
+    return EXTENSIONS[ending]
 
 
 def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any]:

@@ -85,7 +85,7 @@ def in_time(y: NDArray[Any], *, choosing: bool, held_out: bool) -> Splits:
 def folded(folds: Any, y: NDArray[Any], seed: int, inner: int) -> Splits:
     """Return runs that each hold out one fold: k random folds, or these; a column is a repeat."""
     if isinstance(folds, (int, np.integer)):
-        numbers = _stratified(int(folds), y, seed)[:, None]
+        numbers = stratified_folds(int(folds), y, seed)[:, None]
     else:
         numbers = np.asarray(folds)
         if numbers.ndim == 1:
@@ -119,12 +119,12 @@ def _parts(
             f"what is left without {name} has {few} rows of a class, too few for {inner} inner "
             "folds: take fewer"
         )
-    numbers = _stratified(inner, y[train], seed)
+    numbers = stratified_folds(inner, y[train], seed)
     return tuple((train[numbers != k], train[numbers == k]) for k in range(inner))
 
 
-def _stratified(k: int, y: NDArray[Any], seed: int) -> NDArray[np.int64]:
-    """Return a fold for every row, at random, each class spread evenly."""
+def stratified_folds(k: int, y: NDArray[Any], seed: int) -> NDArray[np.int64]:
+    """Return a random fold for every row, with each class spread evenly."""
     if k < 2:
         raise ValueError(f"folds={k!r} is invalid: at least 2 are needed")
     rng = np.random.default_rng(seed)

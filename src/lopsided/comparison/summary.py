@@ -1,73 +1,79 @@
-"""What came of the runs of a comparison: the choice of parameters, a row a learner, curves."""
+"""Summary of the runs of a comparison: choice of parameters, a row per learner, mean curves."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..metrics import Counts
 from .grids import Learner
 from .measures import Prices
-from .runs import Run, best_of
-from .statistics import paired_t, wilcoxon
+from .one_run import Run, best_run
+from .plan import Plan
+from .result import Comparison, Row
+from .run import Results
+from .statistics import paired_t, std, wilcoxon
 
 LEVEL = 0.05  # of the tests
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Row:
-    """One learner over all runs, with the parameters chosen for each.
-
-    Attributes
-    ----------
-    name : str
-        The learner.
-    parameters : dict
-        What was chosen from the grid, most often if it varies.
-    varies : bool
-        Whether the choice was not the same for all runs.
-    chosen : tuple of dict
-        The choice for each run.
-    mean, std : dict
-        Mean and sample standard deviation of metric, sensitivity, specificity, sum, cost, updates,
-        queries, seconds and, of learners with weights, nnz and sparsity.
-    best : bool
-        Whether it has the best mean of the metric.
-    t_test, wilcoxon : float
-        p-values of the paired tests against the best; NaN for the best itself.
-    worse : bool
-        Whether it is worse than the best by the t-test at 95 %.
-    wins, ties, losses : int
-        Other learners that it is better than, as good as and worse than by that test.
-    """
-
-    name: str
-    parameters: dict[str, Any]
-    varies: bool
-    chosen: tuple[dict[str, Any], ...]
-    mean: dict[str, float]
-    std: dict[str, float]
-    best: bool
-    t_test: float
-    wilcoxon: float
-    worse: bool
-    wins: int
-    ties: int
-    losses: int
+_SELECTION = {
+    "permutations": "parameters were chosen on other permutations than the one reported",
+    "folds": "parameters were chosen inside the training part of each fold, by the pass over it",
+    "inner": "parameters were chosen by {} folds inside the training part of each fold",
+    "held out": "parameters were chosen on the training rows; the held-out rows had no part in it",
+    "time": "parameters were chosen on the first third of the stream; the figures are of the rest",
+    "best": "parameters are the best of the grid on the very runs reported, as in the papers: "
+    "the figures are optimistic",
+    "none": "no parameters were chosen: every learner has one setting",
+}
 
 
-def chosen_runs(learner: Learner, sweep: list[Run], rule: str, larger: bool) -> list[Run]:
-    """Return for each split the run with the chosen parameters."""
-    mine = [run for run in sweep if run.learner == learner.name]
+def summarize(results: Results) -> Comparison:
+    """Choose parameters, test the learners against each other and average their curves."""
+    plan = results.plan
+    larger, prices = plan.larger_is_better, plan.prices
+    runs = {one.name: chosen_runs(one, results.runs, plan.rule, larger) for one in plan.learners}
+    return Comparison(
+        rows=rows_of(runs, larger, prices),
+        runs=[run for own in runs.values() for run in own],
+        sweep=results.runs,
+        curves={name: mean_curve(own, prices) for name, own in runs.items()},
+        metric=plan.metric,
+        larger_is_better=larger,
+        alpha=prices.alpha,
+        fn=prices.fn,
+        fp=prices.fp,
+        select=plan.select,
+        selection=_SELECTION[plan.rule].format(plan.inner),
+        about=_about(plan),
+    )
+
+
+def _about(plan: Plan) -> dict[str, object]:
+    data = plan.data
+    return {
+        "rows": len(data.y),
+        "features": None if isinstance(data.X, list) else data.X.rows.columns,
+        "positives": int(np.count_nonzero(data.codes > 0)),
+        "negatives": int(np.count_nonzero(data.codes < 0)),
+        "splits": plan.splits.words,
+        "kind": plan.splits.kind,
+        "inner": plan.inner,
+        "search": plan.search,
+        "seed": plan.seed,
+        "known_counts": plan.known_counts,
+    }
+
+
+def chosen_runs(learner: Learner, runs: list[Run], rule: str, larger: bool) -> list[Run]:
+    """Return for each split the run with the chosen parameters; `rule` is that of a plan."""
+    mine = [run for run in runs if run.learner == learner.name]
     size = 1 + max(run.split for run in mine)
-    if rule not in ("none", "best", "permutations"):  # every split has a choice of its own
-        return [best_of([run for run in mine if run.split == at], larger) for at in range(size)]
+    if rule not in ("none", "best", "permutations"):  # each split chooses for itself
+        return [best_run([run for run in mine if run.split == at], larger) for at in range(size)]
     by_point = [mine[k * size : (k + 1) * size] for k in range(len(learner.points))]
     values = np.array(
         [[r.value if rule == "best" else r.choice for r in part] for part in by_point]
@@ -86,7 +92,7 @@ def chosen_runs(learner: Learner, sweep: list[Run], rule: str, larger: bool) -> 
 
 
 def rows_of(runs: dict[str, list[Run]], larger: bool, prices: Prices) -> list[Row]:
-    """Return what the table says of each learner."""
+    """Return one row per learner, each tested against the others."""
     values = {name: np.array([run.value for run in mine]) for name, mine in runs.items()}
     sign = 1.0 if larger else -1.0
     means = {name: sign * v.mean() for name, v in values.items()}
@@ -125,13 +131,8 @@ def rows_of(runs: dict[str, list[Run]], larger: bool, prices: Prices) -> list[Ro
     return rows
 
 
-def std(values: NDArray[np.float64]) -> float:
-    """Return the standard deviation of a sample; NaN for one value."""
-    return float(values.std(ddof=1)) if len(values) > 1 else math.nan
-
-
 def mean_curve(runs: list[Run], prices: Prices) -> dict[str, list[float]]:
-    """Return the mean course; runs that differ by a point are cut to the shortest."""
+    """Return the mean curve; curves that differ by a point are cut to the shortest."""
     size = min(len(run.curve) for run in runs)
     points = [[run.curve[k] for run in runs] for k in range(size)]
     figures: dict[str, Callable[[Counts], float]] = {
@@ -149,6 +150,6 @@ def mean_curve(runs: list[Run], prices: Prices) -> dict[str, list[float]]:
 
 
 def _mean_of_known(values: list[float]) -> float:
-    """Return the mean of those runs that have met both classes by then."""
+    """Return the mean of the runs that have seen both classes by then."""
     known = [value for value in values if not math.isnan(value)]
     return float(np.mean(known)) if known else math.nan

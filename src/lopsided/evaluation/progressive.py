@@ -285,12 +285,9 @@ def _read_only(shared: NDArray[Any] | None) -> NDArray[Any] | None:
     return shared
 
 
-_COUNTED = tuple(f.name for f in dataclasses.fields(Counts))
-
-
 def _progress(result: dict[str, Any], labels: Any, weights: Any) -> Progress:
     return Progress(
-        **{name: result[name] for name in _COUNTED},
+        **dataclasses.asdict(Counts.of(result)),
         seconds=result["seconds"],
         scores=result["scores"],
         labels=labels,

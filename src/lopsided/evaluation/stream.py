@@ -19,7 +19,6 @@ from ..metrics import Counts, RunningAUC
 _SCORES = 50_000  # different ones, for the AUC
 _BY_CUSTOM = {0, 1, -1}  # labels whose part is plain
 _HELD = 10_000  # rows in which both labels must show, where one does not tell which is positive
-_COUNTS = tuple(field.name for field in dataclasses.fields(Counts))
 
 
 @dataclasses.dataclass
@@ -67,7 +66,7 @@ class StreamRun:
         self._digest = [0, 0, 0, 0]  # of labels, weights, line numbers and times so far
         self._left_out: list[DataError] = []  # bad lines that were found here
         if state is not None:
-            self.counts = Counts(**state["counts"])
+            self.counts = Counts.of(state["counts"])
             self.auc.__setstate__(state["auc"])
             self.seconds = state["seconds"]
             self._skip, self._wanted = state["rows"], state["digest"]
@@ -165,7 +164,7 @@ class StreamRun:
     def _learn(self, block: Block, first: int, last: int) -> Slice:
         """Learn from a part of a block; rows that cannot be learned from are bad lines."""
         order = np.arange(first, last)
-        result: dict[str, Any] = {**dict.fromkeys(_COUNTS, 0), "scores": [], "seconds": 0.0}
+        result: dict[str, Any] = {**dataclasses.asdict(Counts()), "scores": [], "seconds": 0.0}
         while len(order):
             try:
                 result = self.model._pass(
@@ -194,7 +193,7 @@ class StreamRun:
                 order = order[order != error.row]
         scores = np.full(last - first, np.nan)
         scores[order - first] = result["scores"]
-        self.counts = Counts(**{n: getattr(self.counts, n) + result[n] for n in _COUNTS})
+        self.counts = self.counts + Counts.of(result)
         self.seconds += result["seconds"]
         self.rows += last - first
         if self.stops:

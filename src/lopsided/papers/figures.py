@@ -9,13 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import catalog
-from ..comparison import compare
-from ..comparison.runs import Run
+from ..comparison import make_plan, run_plan
 from ..comparison.splits import folded
-from ..comparison.summary import mean_curve, std
+from ..comparison.statistics import std
+from ..comparison.summary import mean_curve
 from ..evaluation.progressive import progressive
 from . import sets
 from .entries import Experiment, Part
@@ -50,7 +49,7 @@ def _line(name: str, x: tuple[Any, ...], runs: Sequence[Sequence[float]]) -> Lin
 
 
 def _course(trial: Trial, name: str) -> Line:
-    curve = mean_curve(trial.papers(name), trial.prices)
+    curve = mean_curve(trial.papers(name), trial.plan.prices)
     y = tuple(curve[trial.part.metric])
     return Line(name=name, x=tuple(curve["events"]), y=y, std=(math.nan,) * len(y))
 
@@ -58,7 +57,7 @@ def _course(trial: Trial, name: str) -> Line:
 def _against(trial: Trial, name: str) -> Iterator[Line]:
     """Yield the metric against a parameter, the other parameters at their best."""
     e = trial.experiment
-    sign = 1 if trial.larger else -1
+    sign = 1 if trial.plan.larger_is_better else -1
 
     def quality(runs: list[float]) -> float:
         mean = float(np.mean(runs))
@@ -141,18 +140,13 @@ def swept(
 
 def _flat(name: str, model: Any, stream: sets.Stream, shuffles: int, jobs: int | None) -> Line:
     """Return the balanced accuracy of a learner whose models are not sparse."""
-    result = compare(
+    plan = make_plan(
         {name: model},
         stream.X,
         stream.y,
         grid={},
         held_out=stream.test,
         permutations=shuffles,
-        jobs=jobs,
     )
-    values = _of(result.runs)
-    return _line(name, (0.0, 1.0), [values.tolist()] * 2)
-
-
-def _of(runs: Sequence[Run]) -> NDArray[np.float64]:
-    return np.array([run.value for run in runs])
+    values = [run.value for run in run_plan(plan, jobs=jobs).runs]
+    return _line(name, (0.0, 1.0), [values] * 2)

@@ -142,9 +142,8 @@ def _run(result: Result, e: Experiment, part: Part, stream: sets.Stream, trials:
         result = figures.ranked(result, e, part, stream, trials)
     else:
         done = [(s.x, trials.run(e, part, stream, s)) for s in settings(e)]
-        result = dataclasses.replace(result, runs=done[0][1].words)
-        if e.kind == "figure":
-            result = figures.drawn(result, done)
-        else:
-            result = tables.filled(result, done[0][1])
-    return dataclasses.replace(result, notes=tuple(stream.notes))
+        first = done[0][1]
+        result = dataclasses.replace(result, runs=first.plan.splits.words, notes=first.notes)
+        is_figure = e.kind == "figure"
+        result = figures.drawn(result, done) if is_figure else tables.filled(result, first)
+    return dataclasses.replace(result, notes=(*stream.notes, *result.notes))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..algorithms.sparse import SparseClassifier
 from ..catalog import find
@@ -156,18 +156,8 @@ def _run(
     if test is not None:
         rows, labels = test
         positive = model._labels.positive
-        counts = _judge(np.asarray(labels) == positive, model.predict(rows) == positive)
+        counts = Counts.tally(np.asarray(labels) == positive, model.predict(rows) == positive)
     return model.sparsity_, 1 - counts.accuracy, counts.sum(), progress.seconds
-
-
-def _judge(truth: NDArray[np.bool_], called: NDArray[np.bool_]) -> Counts:
-    return Counts(
-        positives=float(truth.sum()),
-        negatives=float((~truth).sum()),
-        false_negatives=float((truth & ~called).sum()),
-        false_positives=float((~truth & called).sum()),
-        events=len(truth),
-    )
 
 
 def _orders(rows: int, permutations: int, seed: int) -> Iterator[Any]:

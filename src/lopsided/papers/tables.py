@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..comparison.runs import Run
-from ..comparison.statistics import paired_t
-from ..comparison.summary import std
+from ..comparison import Run
+from ..comparison.statistics import paired_t, std
 from ..data.sets import registry
 from . import sets
 from .entries import Column, Experiment, Part, Printed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import catalog
-from ..comparison import compare
-from ..comparison.grids import Learner, learners_of
+from ..comparison import Plan, Run, make_plan, run_plan
+from ..comparison.grids import Learner
 from ..comparison.measures import Prices
-from ..comparison.runs import Run
+from ..comparison.splits import stratified_folds
 from ..comparison.summary import chosen_runs
 from ..estimator.base import OnlineClassifier
 from . import sets
@@ -110,16 +111,30 @@ def _budget(e: Experiment, part: Part, stream: sets.Stream, setting: Setting, ro
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """All runs of a comparison, and how to choose among them."""
+    """One comparison of an experiment: its plan, all its runs, and how to choose among them.
+
+    Attributes
+    ----------
+    experiment, part
+        What it is a part of.
+    plan : Plan
+        What was run.
+    runs : list of Run
+        Every learner, grid point and split.
+    notes : tuple of str
+        Where splits and grids differ from those of the paper.
+    """
 
     experiment: Experiment
     part: Part
-    learners: Mapping[str, Learner]
-    sweep: Sequence[Run]
-    kind: str
-    words: str
-    larger: bool
-    prices: Prices
+    plan: Plan
+    runs: list[Run]
+    notes: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def learners(self) -> Mapping[str, Learner]:
+        """The learners with their grids, by name."""
+        return {learner.name: learner for learner in self.plan.learners}
 
     def chosen(self, name: str, rule: str) -> list[Run]:
         """Return the runs of a learner with parameters chosen by a rule: "best" or "honest"."""
@@ -127,11 +142,11 @@ class Trial:
         if len(learner.points) == 1:
             rule = "none"
         elif rule == "honest":
-            rule = self.kind
-        return chosen_runs(learner, list(self.sweep), rule, self.larger)
+            rule = self.plan.splits.kind
+        return chosen_runs(learner, self.runs, rule, self.plan.larger_is_better)
 
     def papers(self, name: str) -> list[Run]:
-        """Return the runs with the parameters that the paper chose, as far as it says."""
+        """Return the runs with the parameters that the paper chose, as far as it states them."""
         stated = self.part.stated.get(name)
         if stated and self.experiment.against not in (ALPHA, PRICE, LABELS):
             points = self.learners[name].points
@@ -141,13 +156,13 @@ class Trial:
         return self.chosen(name, "honest" if self.experiment.choice == "inner" else "best")
 
     def at(self, name: str, point: int) -> list[Run]:
-        """Return the runs of a learner at a point of its grid."""
-        return [run for run in self.sweep if run.learner == name and run.point == point]
+        """Return the runs of a learner at a grid point."""
+        return [run for run in self.runs if run.learner == name and run.point == point]
 
     def values(self, runs: Sequence[Run], measure: str) -> NDArray[np.float64]:
         """Return a measure of some runs."""
         key = "metric" if measure == self.part.metric else measure
-        return np.array([run.figures(self.prices)[key] for run in runs])
+        return np.array([run.figures(self.plan.prices)[key] for run in runs])
 
 
 @dataclasses.dataclass
@@ -178,13 +193,19 @@ class Trials:
 
     def run(self, e: Experiment, part: Part, stream: sets.Stream, setting: Setting) -> Trial:
         """Run a comparison."""
-        prices = Prices(alpha=setting.alpha, fn=setting.fn, fp=setting.fp)
-        models = {name: model_of(e, part, name, stream, setting) for name in part.learners}
-        grids = {name: grid_of(e, part, name) for name in part.learners}
-        splits, note = self._splits(e, stream)
-        thinned = [n for n in part.learners if catalog.find(e.learners[n]["is"]).all_values]
-        notes = [note, f"a part of the paper's grid for {', '.join(thinned)}" if thinned else ""]
-        stream.notes += [text for text in notes if text and text not in stream.notes]
+        splits, source = self._splits(e, stream)
+        plan = make_plan(
+            {name: model_of(e, part, name, stream, setting) for name in part.learners},
+            stream.X,
+            stream.y,
+            grid={name: grid_of(e, part, name) for name in part.learners},
+            metric=part.metric,
+            alpha=setting.alpha,
+            fn=setting.fn,
+            fp=setting.fp,
+            known_counts=setting.known_counts,
+            **splits,
+        )
         before = self.done
 
         def progress(done: int, _total: int) -> None:
@@ -192,35 +213,22 @@ class Trials:
             if self.progress is not None:
                 self.progress(self.done, max(self.total, self.done))
 
-        result = compare(
-            models,
-            stream.X,
-            stream.y,
-            grid=grids,
-            metric=part.metric,
-            alpha=prices.alpha,
-            fn=prices.fn,
-            fp=prices.fp,
-            jobs=self.jobs,
-            progress=progress,
-            resume=self._journal(e, part, setting),
-            known_counts=setting.known_counts,
-            **splits,
+        results = run_plan(
+            plan, jobs=self.jobs, progress=progress, resume=self._journal(e, part, setting)
         )
-        self.done = before + len(result.sweep)
+        self.done = before + len(results.runs)
+        thinned = [n for n in part.learners if catalog.find(e.learners[n]["is"]).all_values]
+        notes = [source, f"a part of the paper's grid for {', '.join(thinned)}" if thinned else ""]
         return Trial(
             e,
             part,
-            {learner.name: learner for learner in learners_of(models, grids)},
-            [with_zeros(run, stream.zeros, part.metric, prices) for run in result.sweep],
-            result.about["kind"],
-            result.about["splits"],
-            result.larger_is_better,
-            prices,
+            plan,
+            [with_zeros(run, stream.zeros, part.metric, plan.prices) for run in results.runs],
+            tuple(filter(None, notes)),
         )
 
     def _splits(self, e: Experiment, stream: sets.Stream) -> tuple[dict[str, Any], str]:
-        """Return permutations or folds for `compare`, and where they are from."""
+        """Return the options of `make_plan` for permutations or folds, and their source."""
         size = len(stream.y)
         if e.folds is None:
             published = None if any(stream.zeros) else sets.orders(stream.name, self.folders, size)
@@ -236,11 +244,12 @@ class Trials:
         return {"folds": found, **how}, note
 
     def folds_of(self, stream: sets.Stream) -> tuple[NDArray[np.int64], str]:
-        """Return the folds of a set, a column a repeat, and where they are from."""
-        found, note = sets.folds(stream.name, self.folders, len(stream.y)), "published folds"
+        """Return the folds of a set, one column per repeat, and their source."""
+        found, source = sets.folds(stream.name, self.folders, len(stream.y)), "published folds"
         if found is None:
-            found, note = drawn_folds(stream.y), "folds drawn here: published ones are not there"
-        return found[:, :1] if self.quick else found, note
+            found = drawn_folds(stream.y)
+            source = "folds drawn here: the published ones are not available"
+        return found[:, :1] if self.quick else found, source
 
     def finished(self) -> None:
         """Count a run."""
@@ -260,7 +269,7 @@ class Trials:
 
 
 def with_zeros(run: Run, zeros: tuple[int, int], metric: str, prices: Prices) -> Run:
-    """Return a run with so many positive and negative rows more, all of them mistakes."""
+    """Return a run with additional positive and negative rows, all of them mistakes."""
     if not any(zeros):
         return run
     positive, negative = zeros
@@ -278,18 +287,11 @@ def with_zeros(run: Run, zeros: tuple[int, int], metric: str, prices: Prices) ->
 
 
 def drawn_folds(y: NDArray[np.int64], repeats: int = 4) -> NDArray[np.int64]:
-    """Return five random folds, several times, each class spread evenly.
+    """Return five random stratified folds, one column per repeat.
 
     Examples
     --------
     >>> drawn_folds(np.array([1, -1] * 10)).shape
     (20, 4)
     """
-    columns = []
-    for seed in range(repeats):
-        order = np.random.default_rng(seed).permutation(len(y))
-        order = order[np.argsort(y[order], kind="stable")]
-        numbers = np.empty(len(y), np.int64)
-        numbers[order] = np.arange(len(y)) % 5
-        columns.append(numbers)
-    return np.stack(columns, axis=1)
+    return np.stack([stratified_folds(5, y, seed) for seed in range(repeats)], axis=1)

@@ -130,7 +130,7 @@ def _named(result: Any) -> Mapping[str, Any]:
 def _points(run: Any) -> list[Counts]:
     """Return the counts along a run; the last are those of the whole."""
     if isinstance(run, Progress):
-        whole = Counts(**{f.name: getattr(run, f.name) for f in dataclasses.fields(Counts)})
+        whole = Counts.of(run)
         return [*(c for c in run.curve if c.events < whole.events), whole]
     points = list(run) if isinstance(run, Iterable) else [run]
     if not points or not all(isinstance(point, Counts) for point in points):

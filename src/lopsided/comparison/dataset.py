@@ -1,0 +1,121 @@
+"""The rows of a comparison, read and checked once for all runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.block import Dense
+from ..estimator.batch import (
+    Batch,
+    DivergedError,
+    _from_frame,
+    as_batch,
+    as_weights,
+    is_events,
+    some_rows,
+    unmasked,
+)
+from ..estimator.labels import Labels, as_labels
+from ..evaluation.bank import score_together
+from ..evaluation.progressive import Progress
+
+Outcome = Progress | DivergedError  # of one model: what its pass gave, or why it failed
+
+
+@dataclasses.dataclass(frozen=True)
+class Dataset:
+    """Rows with their labels.
+
+    Attributes
+    ----------
+    X : Batch or list of dicts
+        The rows as models learn from them.
+    sliceable : array, Dense, Sparse or list of dicts
+        The same rows in a form that can be indexed by row.
+    y : array
+        The labels as given.
+    weights : array or None
+        One weight per row.
+    codes : array
+        +1 for positive rows and -1 for negative ones.
+    labels : Labels
+        Which label is positive.
+    """
+
+    X: Any
+    sliceable: Any
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    codes: NDArray[np.int8]
+    labels: Labels
+
+    def scored(
+        self, models: Sequence[Any], rows: NDArray[np.int64] | None, learned: Sequence[Outcome]
+    ) -> list[Outcome]:
+        """Score some rows, or all, with trained models; a model that diverged stays diverged."""
+        sound = [k for k, one in enumerate(learned) if not isinstance(one, DivergedError)]
+        X = self.X if rows is None else some_rows(self.sliceable, rows)
+        codes = self.codes if rows is None else self.codes[rows]
+        weights = self.weights if rows is None or self.weights is None else self.weights[rows]
+        outcomes = list(learned)
+        all_scores = score_together([models[k] for k in sound], X) if sound else []
+        for k, scores in zip(sound, all_scores, strict=True):
+            if isinstance(scores, DivergedError):
+                outcomes[k] = scores
+            else:
+                outcomes[k] = judged(codes, scores, weights, finished(learned[k]))
+        return outcomes
+
+
+def finished(outcome: Outcome) -> Progress:
+    """Return the pass of a model, or raise if it diverged."""
+    if isinstance(outcome, DivergedError):
+        raise outcome
+    return outcome
+
+
+def judged(
+    codes: NDArray[np.int8],
+    scores: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    learned: Progress,
+) -> Progress:
+    """Count the mistakes of scores; updates and queries are those of the training pass."""
+    return Progress.tally(
+        codes > 0,
+        scores >= 0,
+        weights,
+        queries=learned.queries,
+        updates=learned.updates,
+        scores=scores,
+        labels=codes,
+        weights=weights,
+    )
+
+
+def read_dataset(X: Any, y: Any, weights: Any, labels: Labels) -> Dataset:
+    """Validate rows, labels and weights."""
+    if isinstance(X, tuple) and is_events(X):
+        X = list(X)
+    rows = X if is_events(X) else as_batch(X)
+    size = rows.rows.size if isinstance(rows, Batch) else len(rows)
+    array = as_labels(y, size)
+    labels, codes = labels.read(array)
+    return Dataset(rows, _sliceable(X), array, as_weights(weights, size), codes, labels)
+
+
+def _sliceable(X: Any) -> Any:
+    """Return the rows in a form in which selecting some of them is cheap."""
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        array, names = _from_frame(X)
+        return array if names is None else Dense(array, names)
+    if is_events(X) or hasattr(X, "indptr") or hasattr(X, "names"):
+        return X
+    return unmasked(X, "X")
