@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .algorithms.sparse import TruncatedGradient as TruncatedGradient
     from .catalog import learners as learners
     from .catalog import make as make
+    from .catalog import register as register
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
     from .evaluation.progressive import Progress as Progress
@@ -52,7 +53,7 @@ _OTHERS = {
     "algorithms.decision": ("Decision", "Decisions"),
     "algorithms.estimate": ("Estimate",),
     "algorithms.sparse": ("SparseVector",),
-    "catalog": ("learners", "make"),
+    "catalog": ("learners", "make", "register"),
     "comparison": ("Comparison", "compare"),
     "evaluation.progressive": ("Progress", "progressive", "progressive_bank"),
     "papers.sweeps": ("sparsity_sweep",),

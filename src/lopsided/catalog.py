@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from .catalog_data import OTHER_KINDS, ROWS
 from .estimator.base import OnlineClassifier
@@ -22,7 +22,7 @@ class Entry:
     name : str
         What users call it.
     home : str
-        The class, as "module:Class", the module below lopsided.
+        The class, as "module:Class", the module below lopsided unless it was registered.
     purpose : str
         What it is for, in one line.
     paper : str
@@ -39,6 +39,8 @@ class Entry:
         The values that its paper tries, where they are too many for everyday use.
     aliases : tuple of str
         Other names for it.
+    registered : class, optional
+        The class itself, if the learner was registered.
     """
 
     name: str
@@ -51,6 +53,12 @@ class Entry:
     grid: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
     all_values: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
     aliases: tuple[str, ...] = ()
+    registered: type[OnlineClassifier] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name and its aliases."""
+        return (self.name, *self.aliases)
 
     @property
     def paper_grid(self) -> Mapping[str, tuple[Any, ...]]:
@@ -65,6 +73,8 @@ class Entry:
     @property
     def cls(self) -> type[OnlineClassifier]:
         """The estimator class."""
+        if self.registered is not None:
+            return self.registered
         module, name = self.home.split(":")
         found: type[OnlineClassifier] = getattr(importlib.import_module(f"lopsided.{module}"), name)
         return found
@@ -77,7 +87,8 @@ class Entry:
 CATALOG: tuple[Entry, ...] = tuple(Entry(**row) for row in ROWS)
 
 _MEMORY: dict[str, str] = {row["kind"]: row["memory"] for row in (*ROWS, *OTHER_KINDS)}
-_BY_NAME = {name.casefold(): entry for entry in CATALOG for name in (entry.name, *entry.aliases)}
+_BY_NAME = {name.casefold(): entry for entry in CATALOG for name in entry.names}
+_REGISTERED: dict[str, Entry] = {}
 
 
 def memory(model: OnlineClassifier) -> str:
@@ -102,15 +113,20 @@ def memory(model: OnlineClassifier) -> str:
     return _MEMORY[model._kind()]
 
 
+def entries() -> tuple[Entry, ...]:
+    """Return all learners: those of the package, then those that were registered."""
+    return (*CATALOG, *_REGISTERED.values())
+
+
 def learners() -> list[str]:
-    """Return the names of all learners.
+    """Return the names of all learners, those that were registered last.
 
     Examples
     --------
     >>> "COG-II" in learners()
     True
     """
-    return [entry.name for entry in CATALOG]
+    return [entry.name for entry in entries()]
 
 
 def find(name: str) -> Entry:
@@ -126,7 +142,7 @@ def find(name: str) -> Entry:
         # Variants have Roman numerals.
         roman = re.sub(r"-?([12])(?=-|$)", lambda m: "-" + "I" * int(m[1]), str(name))
         meant = _BY_NAME.get(roman.casefold())
-        known = [n for e in CATALOG for n in (e.name, *e.aliases)]
+        known = [name for each in entries() for name in each.names]
         hint = f"did you mean {meant.name!r}?" if meant else nearest(str(name), known)
         raise ValueError(f"there is no learner {name!r}: {hint}")
     return entry
@@ -148,3 +164,137 @@ def make(name: str, **params: Any) -> OnlineClassifier:
     ACOG(covariance='full', learning_rate=100)
     """
     return find(name).make(**params)
+
+
+def class_named(name: Any) -> type[OnlineClassifier] | None:
+    """Return the class of this name among those of all learners. Nothing else is imported."""
+    for entry in entries():
+        if entry.home.rpartition(":")[2].rpartition(".")[2] == name:
+            return entry.cls
+    return None
+
+
+C = TypeVar("C", bound=type[OnlineClassifier])
+
+
+def register(
+    cls: C,
+    name: str | None = None,
+    *,
+    preset: Mapping[str, Any] | None = None,
+    purpose: str = "",
+    paper: str = "",
+    grid: Mapping[str, Iterable[Any]] | None = None,
+    aliases: Iterable[str] = (),
+) -> C:
+    """Add a learner of your own: it can be made by name, listed, compared, saved and loaded.
+
+    Call it where the class is defined, or use it as a decorator: model files name the class only,
+    so it must be registered before such a file is loaded.
+
+    Parameters
+    ----------
+    cls : class
+        A subclass of an estimator of this package, or such an estimator itself.
+    name : str, optional
+        The name of the learner. Default: that of the class.
+    preset : dict, optional
+        Parameters that make the class this learner. A class may be registered several times, with
+        different names and presets.
+    purpose : str
+        What it is for, in one line.
+    paper : str
+        Where it comes from.
+    grid : dict, optional
+        The values that a comparison tries, by parameter.
+    aliases : sequence of str
+        Other names for it.
+
+    Returns
+    -------
+    class
+        The class itself.
+
+    Examples
+    --------
+    >>> @lopsided.register  # doctest: +SKIP
+    ... class Eager(lopsided.COG):
+    ...     pass
+    >>> lopsided.make("eager", learning_rate=2)  # doctest: +SKIP
+    Eager(learning_rate=2)
+    """
+    if not (isinstance(cls, type) and issubclass(cls, OnlineClassifier)):
+        raise TypeError(
+            f"register takes a subclass of an estimator of lopsided, not {cls!r}; "
+            "compare takes scikit-learn classifiers without registration"
+        )
+    model = cls.made(**(preset or {}))
+    kind = _kind_of(model)
+    entry = Entry(
+        name=cls.__name__ if name is None else str(name),
+        home=f"{cls.__module__}:{cls.__qualname__}",
+        purpose=purpose or (cls.__doc__ or "").partition("\n")[0].rstrip("."),
+        paper=paper,
+        kind=kind,
+        memory=_MEMORY[kind],
+        preset=dict(preset or {}),
+        grid={parameter: tuple(values) for parameter, values in (grid or {}).items()},
+        aliases=tuple(aliases),
+        registered=cls,
+    )
+    _check_grid(entry, model.parameter_names())
+    _check_names(entry)
+    _put(entry)
+    return cls
+
+
+def _kind_of(model: OnlineClassifier) -> str:
+    """Return the learner in the core of a model with valid parameters."""
+    model._check()
+    try:
+        kind: str | None = model._kind()
+    except AttributeError:  # a class that names none
+        kind = None
+    if kind is None or kind not in _MEMORY:
+        raise ValueError(
+            f"{type(model).__name__}: _core_name must be a learner of the core, not {kind!r}: "
+            "derive the class from a learner, or see CONTRIBUTING.md"
+        )
+    return kind
+
+
+def _check_grid(entry: Entry, known: list[str]) -> None:
+    for parameter in entry.grid:
+        if parameter not in known:
+            hint = nearest(parameter, known)
+            raise ValueError(f"grid: {entry.name} has no parameter {parameter!r}: {hint}")
+
+
+def _check_names(entry: Entry) -> None:
+    """Raise if a name of a learner, or that of its class, belongs to another one."""
+    for name in entry.names:
+        other = _BY_NAME.get(name.casefold())
+        if other is not None and not (other.home == entry.home and other.name == entry.name):
+            raise ValueError(
+                f"there is already a learner {other.name!r} ({other.home}): choose another name"
+            )
+    known = class_named(entry.cls.__name__)
+    if known is not None and known is not entry.cls:
+        home = f"{known.__module__}:{known.__qualname__}"
+        if home != entry.home:
+            raise ValueError(
+                f"there is already a class {known.__name__} ({home}), and model files name classes "
+                "only: choose another name for the class"
+            )
+
+
+def _put(entry: Entry) -> None:
+    """Keep the entry; entries of an earlier definition of its class get the new one."""
+    from .algorithms._around import forget_named
+
+    for other in list(_REGISTERED.values()):
+        if other.home == entry.home:
+            _REGISTERED[other.name] = dataclasses.replace(other, registered=entry.registered)
+    _REGISTERED[entry.name] = entry
+    _BY_NAME.update({name.casefold(): each for each in _REGISTERED.values() for name in each.names})
+    forget_named()

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ._atomic import write_whole
 from .algorithms.budget import Budget
+from .catalog import class_named
 from .estimator.base import OnlineClassifier
 from .estimator.batch import DivergedError
 from .estimator.labels import Labels
@@ -111,6 +112,8 @@ def to_bytes(
         "state": {k: _pack(v) for k, v in state.items() if k not in arrays},
         "run": _pack(run),
     }
+    if not type(model).__module__.startswith("lopsided."):  # for the message when it is not there
+        about["module"] = type(model).__module__
     return _to_file(about, arrays)
 
 
@@ -122,9 +125,9 @@ def from_bytes(data: bytes) -> OnlineClassifier:
 def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
     about, arrays = _from_file(data)
     try:
-        cls = _class(about["class"])
+        cls = class_named(about["class"])
         if cls is None:
-            raise ModelFileError(f"it holds a {about['class']!r}, which is not known here")
+            raise _unregistered(about["class"], about.get("module"))
         model = cls(**_unpack(about["parameters"]))
         names = _names(arrays)
         state = {**{k: _unpack(v) for k, v in about["state"].items()}, **arrays}
@@ -151,16 +154,19 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
 
 
 def _check_class(model: OnlineClassifier) -> None:
-    if _class(type(model).__name__) is not type(model):
-        raise TypeError(f"{type(model).__name__} cannot be saved: only classes of lopsided can be")
+    name = type(model).__name__
+    if class_named(name) is not type(model):
+        raise TypeError(f"{name} cannot be saved until it is registered: lopsided.register({name})")
 
 
-def _class(name: Any) -> type[OnlineClassifier] | None:
-    """Return the learner of this name among the public names of the package, if there is one."""
-    import lopsided
-
-    found = getattr(lopsided, name, None) if name in lopsided.__all__ else None
-    return found if isinstance(found, type) and issubclass(found, OnlineClassifier) else None
+def _unregistered(name: Any, module: Any = None) -> ModelFileError:
+    """Return what is wrong with a file of an unknown class: a file never causes an import."""
+    where = f" of the module {module!r}" if module else ""
+    remedy = f"import {module}" if module else "import the module that defines it"
+    return ModelFileError(
+        f"it holds a {name!r}{where}, which is not registered here: {remedy}, and if that does not "
+        f"register it, call lopsided.register({name})"
+    )
 
 
 def _to_file(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> bytes:
@@ -304,9 +310,9 @@ def _unpack(value: Any) -> Any:
             return Budget(**_unpack(value["budget"]))
         if "learner" in value:
             name, parameters = value["learner"]
-            cls = _class(name)
+            cls = class_named(name)
             if cls is None:
-                raise ModelFileError(f"it holds a {name!r}, which is not known here")
+                raise _unregistered(name)
             return cls(**_unpack(parameters))
         return {_unpack(k): _unpack(v) for k, v in value["dict"]}
     return value

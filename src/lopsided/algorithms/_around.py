@@ -179,6 +179,9 @@ def _named(name: str) -> OnlineClassifier:
     return find(name).make()
 
 
+forget_named = _named.cache_clear
+
+
 def resolved(learner: Any) -> OnlineClassifier:
     """Return the estimator that a parameter stands for."""
     if isinstance(learner, str):

@@ -67,11 +67,21 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.option(
+    "--import",
+    "modules",
+    metavar="MODULE",
+    multiple=True,
+    envvar="LOPSIDED_IMPORT",
+    help="Import a module that registers learners of your own; or set LOPSIDED_IMPORT.",
+)
 @click.version_option(package_name="lopsided")
 @click.pass_context
-def main(ctx: click.Context, debug: bool) -> None:
+def main(ctx: click.Context, debug: bool, modules: tuple[str, ...]) -> None:
     """Learn from lopsided streams: rare positives, dear misses, every event seen once."""
     ctx.obj = {"debug": debug}
+    for module in modules:
+        importlib.import_module(module)
 
 
 def entry() -> None:

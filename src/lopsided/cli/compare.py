@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._atomic import write_whole
-from ..catalog import CATALOG, Entry, find, learners
+from ..catalog import Entry, entries, find, learners
 from ..comparison import Comparison, compare, tables
 from ..comparison.grids import learners_of
 from ..comparison.measures import NAMES, measure
@@ -269,9 +269,9 @@ def _entries(names: str | None) -> list[Entry]:
     if names is None:
         return [find(name) for name in DEFAULT_LEARNERS if name in learners()]
     if names == "all":
-        return list(CATALOG)
+        return list(entries())
     if names in ("linear", "sparse"):
-        return [entry for entry in CATALOG if entry.family == names]
+        return [entry for entry in entries() if entry.family == names]
     found = [find(name.strip()) for name in names.split(",")]
     for at, entry in enumerate(found):
         if entry in found[:at]:

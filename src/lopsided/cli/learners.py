@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..catalog import CATALOG, Entry, find
+from ..catalog import Entry, entries, find
 from .output import heading, print_json, print_table
 
 
@@ -24,9 +24,9 @@ def command(name: str | None, as_json: bool) -> None:
     """List the learners, or show one with its parameters, grid and paper."""
     if name is None:
         if as_json:
-            print_json([_about(entry) for entry in CATALOG])
+            print_json([_about(entry) for entry in entries()])
         else:
-            rows = [(entry.name, entry.purpose, entry.paper) for entry in CATALOG]
+            rows = [(entry.name, entry.purpose, entry.paper) for entry in entries()]
             print_table(rows, header=("learner", "what it is for", "from"))
         return
     entry = find(name)
@@ -36,10 +36,11 @@ def command(name: str | None, as_json: bool) -> None:
     about = _about(entry)
     heading(entry.name, nl=False)
     click.echo(f": {entry.purpose}")
-    click.echo(f"from {entry.paper}")
+    if entry.paper:
+        click.echo(f"from {entry.paper}")
     if entry.aliases:
         click.echo(f"also called {', '.join(entry.aliases)}")
-    click.echo(f"in Python: lopsided.make({entry.name!r}), a lopsided.{entry.cls.__name__}\n")
+    click.echo(f"in Python: lopsided.make({entry.name!r}), a {_class(entry)}\n")
     print_table(
         [(p["name"], repr(p["default"]), p["range"]) for p in about["parameters"]],
         header=("parameter", "default", "range"),
@@ -50,10 +51,18 @@ def command(name: str | None, as_json: bool) -> None:
         click.echo(f"\ngrid of its paper: {_values(entry.grid)}")
 
 
+def _class(entry: Entry) -> str:
+    cls = entry.cls
+    module = cls.__module__.partition(".algorithms.")[0]  # a learner of the package is public
+    return f"{module}.{cls.__qualname__}"
+
+
 def _values(grid: Mapping[str, tuple[Any, ...]]) -> str:
-    return "; ".join(
-        f"{name} in {', '.join(f'{v:g}' for v in tried)}" for name, tried in grid.items()
-    )
+    return "; ".join(f"{name} in {', '.join(map(_value, tried))}" for name, tried in grid.items())
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _about(entry: Entry) -> dict[str, Any]:

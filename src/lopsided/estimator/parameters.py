@@ -158,7 +158,9 @@ else:  # type checkers do not look through this
 
     def estimator(cls):
         """Make the annotated fields of a learner its parameters, and document all of them."""
+        text = cls.__doc__
         made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
+        made.__doc__ = text  # and not a signature where there is none
         document_parameters(made)
         return made
 
