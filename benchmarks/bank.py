@@ -71,7 +71,7 @@ def _group(
     def looked_at() -> list[int]:
         banked = models()
         lopsided.progressive_bank(banked, X, y)
-        return [model._fitted().updates for model in banked]  # each takes what it learned over
+        return [model.fitted.core.updates for model in banked]  # each takes what it learned over
 
     one, rows = "one model, mean of eleven passes", X.shape[0]
     contenders = [

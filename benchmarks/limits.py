@@ -51,7 +51,7 @@ def main() -> None:
     model = lopsided.COG(scaling="none")
     for x, y in events:
         model.learn_one(x, y)
-    core = model._fitted()
+    core = model.fitted.core
     dicts = [x for x, _ in events]
     print(f"memory read in order: {bytes_a_second() / 1e9:.1f} GB/s")
     print(f"a Python call that does nothing: {1e9 * of_a_call(lambda x, y: None, 1, 2):.0f} ns")

@@ -144,4 +144,4 @@ def test_every_kind_of_the_core_has_its_formula():
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.name)
 def test_a_row_of_the_catalog_has_the_kind_and_the_memory_of_its_model(entry):
-    assert (entry.kind, entry.memory) == (entry.make()._kind(), memory(entry.make()))
+    assert (entry.kind, entry.memory) == (entry.make().core_kind(), memory(entry.make()))

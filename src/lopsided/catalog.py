@@ -110,7 +110,7 @@ def memory(model: OnlineClassifier) -> str:
     >>> memory(make("AROW")), memory(make("AROW", covariance_dtype="float32"))
     ('4 d d + 40 d', '2 d d + 48 d')
     """
-    return _MEMORY[model._kind()]
+    return _MEMORY[model.core_kind()]
 
 
 def entries() -> tuple[Entry, ...]:
@@ -250,9 +250,9 @@ def register(
 
 def _kind_of(model: OnlineClassifier) -> str:
     """Return the learner in the core of a model with valid parameters."""
-    model._check()
+    model.check_params()
     try:
-        kind: str | None = model._kind()
+        kind: str | None = model.core_kind()
     except AttributeError:  # a class that names none
         kind = None
     if kind is None or kind not in _MEMORY:
@@ -290,7 +290,7 @@ def _check_names(entry: Entry) -> None:
 
 def _put(entry: Entry) -> None:
     """Keep the entry; entries of an earlier definition of its class get the new one."""
-    from .algorithms._around import forget_named
+    from .algorithms.active import forget_named
 
     for other in list(_REGISTERED.values()):
         if other.home == entry.home:

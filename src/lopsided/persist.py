@@ -88,7 +88,8 @@ def to_bytes(
 ) -> bytes:
     """Return the file of a model that has learned; with `sound` only if it can be loaded again."""
     _check_class(model)
-    native, labels = model._fitted(), model._labels
+    fitted = model.fitted
+    native, labels = fitted.core, fitted.labels
     state = native.state()
     arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}
     for name, values in arrays.items():
@@ -107,7 +108,7 @@ def to_bytes(
         "class": type(model).__name__,
         "parameters": _pack(model.get_params(deep=False)),
         "labels": _pack([labels.positive, labels.negative, labels.by_custom, labels.dtype]),
-        "made_with": _pack({k: model._made_with[k] for k in ("parameters", "scaling")}),
+        "made_with": _pack({"parameters": fitted.parameters, "scaling": fitted.scaling}),
         "features": native.features,
         "state": {k: _pack(v) for k, v in state.items() if k not in arrays},
         "run": _pack(run),
@@ -128,28 +129,28 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
         cls = class_named(about["class"])
         if cls is None:
             raise _unregistered(about["class"], about.get("module"))
-        model = cls(**_unpack(about["parameters"]))
         names = _names(arrays)
         state = {**{k: _unpack(v) for k, v in about["state"].items()}, **arrays}
         positive, negative, by_custom, dtype = _unpack(about["labels"])
         labels = Labels(positive, negative, by_custom, dtype)
-        model._check()
         np.dtype(dtype)
         if labels.positive is not None and labels.positive == labels.negative:
             raise ValueError("it has one label for both classes")
-        made_with = _unpack(about["made_with"])
         _check_sizes(about["features"], arrays, names)
-        native, made_with = cls(**made_with["parameters"])._make(labels, made_with["scaling"])
-        native.restore(about["features"], state, names)
+        parameters, built = about["parameters"], about["made_with"]
+        model = cls.restored(
+            _unpack(parameters),
+            _unpack(built),
+            labels,
+            (about["features"], state, names),
+            current=parameters == built["dict"][0][1],  # else set after the model last learned
+        )
         run = _unpack(about["run"])
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
         first = str(error).partition("\n")[0]
         raise ModelFileError(f"its contents do not fit together ({first})") from None
-    model._keep(native, labels, made_with)
-    if about["parameters"] != about["made_with"]["dict"][0][1]:  # set after the model last learned
-        model._parked, model._model = native, None
     return model, run
 
 

@@ -53,7 +53,7 @@ def test_asking_and_telling_is_the_delayed_pass(name, form):
     assert [d.asked for d in decisions] == got.asked.tolist()
     assert [d.probability for d in decisions] == got.probabilities.tolist()
     assert [d.score for d in decisions] == got.scores.tolist()
-    assert model._fitted().state().keys() == whole._fitted().state().keys()
+    assert model.fitted.core.state().keys() == whole.fitted.core.state().keys()
     assert weights_of(model) == weights_of(whole)
     assert model.pending_ == whole.pending_ != []
     assert dataclasses.asdict(model.estimate()) == dataclasses.asdict(whole.estimate())
@@ -123,7 +123,7 @@ def test_labels_are_paid_in_the_period_of_their_event(labels, per, saving):
 def test_the_label_teaches_the_event_as_it_was_to_the_model_as_it_is():
     model = Active(COG(scaling="standard", learning_rate=1.0, class_weight=None), query="always")
     first = model.ask(X[0])
-    scaled = model._fitted().state()["pending.events"][8:].copy()
+    scaled = model.fitted.core.state()["pending.events"][8:].copy()
     for x in X[1:20]:
         model.tell(model.ask(x).id, 1)
     before = model.coef_.copy()
@@ -256,7 +256,7 @@ def test_a_weight_that_the_learner_cannot_use_is_refused():
 def test_damaged_pending_events_are_refused():
     model = Active("COG-II", query="always")
     model.ask(X[0])
-    native = model._fitted()
+    native = model.fitted.core
     good = native.state()
     for change in (
         lambda e: e[:-1],
@@ -267,7 +267,7 @@ def test_damaged_pending_events_are_refused():
         lambda e: np.concatenate([e[:1], [0.0], e[2:]]),
         lambda e: np.concatenate([e[:6], [10.0], e[7:], [1.0]]),
     ):
-        other, _ = model._make(model._labels, model._made_with["scaling"])
+        other = model._make(model.labels, model.fitted.scaling).core
         state = {**good, "pending.events": change(good["pending.events"].copy())}
         with pytest.raises(ValueError, match=r"pending\.events"):
             other.restore(9, state, [])

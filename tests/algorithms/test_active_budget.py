@@ -239,7 +239,7 @@ def test_after_the_budget_the_model_predicts_and_no_longer_learns():
 
 def test_scaling_sees_events_whose_labels_are_not_bought():
     model = Active(COG(scaling="standard"), query="always", budget=10).fit(X, Y)
-    state = model._fitted().state()
+    state = model.fitted.core.state()
     assert state["scaling.rows"] == ROWS
     np.testing.assert_allclose(state["scaling.mean"], X.mean(axis=0), **TOLERANCE)
 

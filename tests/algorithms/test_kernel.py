@@ -47,9 +47,9 @@ def test_any_chunking_and_any_saving_gives_the_same_bits(params, scaling, form, 
     assert np.concatenate(parts).tobytes() == scores.tobytes()
     # A pair of sizes comes back from a file as a list.
     assert to_bytes(model) == to_bytes(whole) or "buffer_size" in params
-    assert model._fitted().state().keys() == whole._fitted().state().keys()
-    for name, value in whole._fitted().state().items():
-        assert np.array_equal(model._fitted().state()[name], value)
+    assert model.fitted.core.state().keys() == whole.fitted.core.state().keys()
+    for name, value in whole.fitted.core.state().items():
+        assert np.array_equal(model.fitted.core.state()[name], value)
 
 
 @each
@@ -123,7 +123,7 @@ def test_more_rows_than_kernels_are_remembered_for(policy):
     size = {} if policy == "infinite" else {"buffer_size": 2060, "n_neighbors": 10}
     model = KOIL(scaling="none", policy=policy, gamma=3.0, C=50.0, **size).fit(rows, labels)
     assert sum(model.n_support_) > 4100
-    state = model._fitted().state()
+    state = model.fitted.core.state()
     scores = [state[f"kept.{side}.scores"] for side in ("negative", "positive")]
     ours = state["koil.scale"] * np.concatenate(scores)
     want = model.decision_function(model.support_vectors_)

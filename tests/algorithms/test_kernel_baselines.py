@@ -17,7 +17,7 @@ BASELINES = ("KernelPerceptron", "NORMA", "RBP", "Forgetron", "Projectron", "Pro
 
 
 def state(model):
-    return model._fitted().state()
+    return model.fitted.core.state()
 
 
 def gram(model):
@@ -173,7 +173,7 @@ IMPOSSIBLE = {
 )
 def test_impossible_state_in_a_file_is_refused(name, change):
     params = {"truncation": 50} if name == "NORMA" else {}
-    native = lopsided.make(name, gamma=0.5, **params).fit(X, Y)._fitted()
+    native = lopsided.make(name, gamma=0.5, **params).fit(X, Y).fitted.core
     found = native.state()
     for key, value in change.items():
         found[key] = value(np.asarray(found[key])) if callable(value) else value

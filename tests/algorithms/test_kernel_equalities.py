@@ -72,7 +72,7 @@ def test_a_forgetron_does_not_forget_more_than_its_mistakes_allow():
     model = lopsided.Forgetron(buffer_size=10, gamma=GAMMA, scaling="none", positive=1)
     largest = 0.0
     for now in steps(model, X, y):
-        state = now._fitted().state()
+        state = now.fitted.core.state()
         largest = max(largest, state["forgetron.Q"] / max(1, state["forgetron.mistakes"]))
         assert state["forgetron.Q"] <= 15 / 32 * state["forgetron.mistakes"] * (1 + 1e-12)
     assert largest > 0.9 * 15 / 32  # the limit is reached
@@ -83,7 +83,7 @@ def test_the_factor_of_a_projectron_is_that_of_its_gram_matrix():
     model = lopsided.Projectron(tolerance=0.3, gamma=GAMMA, scaling="none", positive=1).fit(X, y)
     kept = model.support_vectors_
     factor = np.zeros((len(kept), len(kept)))
-    factor[np.tril_indices(len(kept))] = model._fitted().state()["kept.factor"]
+    factor[np.tril_indices(len(kept))] = model.fitted.core.state()["kept.factor"]
     assert 10 < len(kept) < 100
     np.testing.assert_allclose(factor @ factor.T, gram(kept, kept), rtol=0, atol=1e-12)
 

@@ -106,17 +106,17 @@ IMPOSSIBLE = {
 
 @pytest.mark.parametrize("case", IMPOSSIBLE)
 def test_impossible_rows_in_a_file_are_refused(case):
-    native = OAM(buffer_size=4).fit(csr(X), Y)._fitted()
+    native = OAM(buffer_size=4).fit(csr(X), Y).fitted.core
     state = native.state()
     state["kept.positives"] = IMPOSSIBLE[case](state["kept.positives"])
-    other = OAM(buffer_size=4).fit(csr(X), Y)._fitted()
+    other = OAM(buffer_size=4).fit(csr(X), Y).fitted.core
     with pytest.raises(ValueError, match="kept"):
         other.restore(6, state, [])
 
 
 @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
 def test_impossible_weight_of_a_class_in_a_file_is_refused(weight):
-    native = OPAUC().fit(X, Y)._fitted()
+    native = OPAUC().fit(X, Y).fitted.core
     with pytest.raises(ValueError, match="weight"):
         native.restore(6, native.state() | {"positives.weight": weight}, [])
 
@@ -124,7 +124,7 @@ def test_impossible_weight_of_a_class_in_a_file_is_refused(weight):
 def test_large_weights_count_as_many_events_in_the_statistics():
     weights = np.random.default_rng(1).integers(1, 4, size=60).astype(float)
     model = OPAUC(scaling="none").fit(X[:60], Y[:60], sample_weight=weights)
-    state = model._fitted().state()
+    state = model.fitted.core.state()
     for sign, name in ((-1, "negatives"), (1, "positives")):
         rows, w = X[:60][Y[:60] == sign], weights[Y[:60] == sign]
         np.testing.assert_allclose(state[f"{name}.mean"], np.average(rows, axis=0, weights=w))

@@ -160,7 +160,7 @@ def test_interrupted_it_reports_saves_and_can_go_on(data, whole, tmp_path, numbe
     assert (process.returncode, err) == (code, "")
     assert "Recommended interrupted after 1,700 events" in out
     model = lopsided.load(tmp_path / "model.lop")
-    assert model._fitted().state()["rounds"] == 1700
+    assert model.fitted.core.state()["rounds"] == 1700
     assert (tmp_path / "predictions.csv").read_text().count("\n") == 1701
 
     got, out, err = run(tmp_path, data, "--resume")

@@ -31,8 +31,8 @@ class Guess(Perceptron):
     def _scores(self, size, seed):
         return np.random.default_rng([self.luck, seed]).normal(size=size)
 
-    def _pass(self, X, y, sample_weight, *, order=None, **rest):
-        result = super()._pass(X, y, sample_weight, order=order, **rest)
+    def pass_over(self, X, y, sample_weight, *, order=None, **rest):
+        result = super().pass_over(X, y, sample_weight, order=order, **rest)
         seen = slice(None) if order is None else order
         labels = result["labels"][seen]
         seed = 0 if order is None else int(np.dot(order, np.arange(len(order))))

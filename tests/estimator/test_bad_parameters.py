@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from refusals import EVENT, INF, NAN, X, Y, refuses
 
-from lopsided import ACOG, AROW, COG, CPA, PAUM, ROMMA, PassiveAggressive, make
+from lopsided import ACOG, AROW, COG, CPA, PAUM, ROMMA, Active, PassiveAggressive, learners, make
 from lopsided import progressive as run_progressive
 from lopsided.persist import to_bytes
 
@@ -103,6 +103,10 @@ UNKNOWN = {
     "learner": (lambda: make("acgo-ii"), "ACOG-II"),
     "alias": (lambda: make("csodg-ii"), "CSOGD-II"),
     "no learner": (lambda: make(None), "COG-II"),
+    "attribute": (lambda: setattr(COG(), "learning_rat", 7), "learning_rate"),
+    "attribute, fitted": (lambda: setattr(COG().fit(X, Y), "learning_rat", 7), "learning_rate"),
+    "attribute of Active": (lambda: setattr(Active(COG()), "bugdet", 7), "budget"),
+    "attribute of its learner": (lambda: setattr(Active(COG()), "lerning_rate", 7), "learning"),
     "no class": (lambda: __import__("lopsided").Cog, "COG"),
 }
 # fmt: on
@@ -113,6 +117,16 @@ def test_an_unknown_name_brings_the_nearest_known_one(name):
     call, nearest = UNKNOWN[name]
     with pytest.raises((ValueError, TypeError, AttributeError), match=re.escape(nearest)):
         call()
+
+
+@pytest.mark.parametrize("name", learners())
+def test_no_attribute_can_be_misspelt(name):
+    model = make(name)
+    with pytest.raises(AttributeError, match="did you mean 'scaling'"):
+        model.scalling = "none"
+    assert "scalling" not in dir(model)
+    model.scaling = "none"
+    assert model.get_params().get("scaling", model.scaling) == "none"
 
 
 def test_set_params_sets_all_or_nothing():

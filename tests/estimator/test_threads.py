@@ -19,7 +19,7 @@ from lopsided.persist import to_bytes
 
 def met(model):
     """How many events it has seen, whether it learned from them or not."""
-    state = model._fitted().state()
+    state = model.fitted.core.state()
     return state.get("budget.events", state["rounds"])
 
 

@@ -14,8 +14,8 @@ from streams import csr, events, stream
 
 import lopsided
 from lopsided import progressive, progressive_bank
+from lopsided.estimator import bank as _bank
 from lopsided.estimator.batch import DivergedError
-from lopsided.evaluation import bank as _bank
 from lopsided.evaluation import progressive as evaluation
 from lopsided.persist import to_bytes
 
@@ -318,8 +318,8 @@ def test_events_and_models_that_go_on_learn_one_after_the_other():
 
 def test_a_class_with_a_pass_of_its_own_is_not_overlooked():
     class Own(lopsided.COG):
-        def _pass(self, *args, **kwargs):
-            return {**super()._pass(*args, **kwargs), "updates": -1}
+        def pass_over(self, *args, **kwargs):
+            return {**super().pass_over(*args, **kwargs), "updates": -1}
 
     X, y = stream(16, 40)
     results = progressive_bank([Own(learning_rate=0.1), Own(learning_rate=1)], X, y)
@@ -379,7 +379,7 @@ def test_only_estimators_are_run():
 
 
 def cores(models):
-    return [model._model for model in models]
+    return [model.fitted.core for model in models]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -417,7 +417,7 @@ def test_models_of_which_one_was_taken_out_are_asked_one_by_one():
     models = bank("COG-II", {}, "learning_rate")
     progressive_bank(models, X, y)
     models[3].learn_one(X[0], y[0])
-    assert models[3]._model.banked_nonzeros is None
+    assert models[3].fitted.core.banked_nonzeros is None
     together = _bank.score_together(models, X)
     for model, scores in zip(models, together, strict=True):
         assert scores.tobytes() == model.score_many(X).tobytes()

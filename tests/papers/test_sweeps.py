@@ -9,7 +9,7 @@ import pytest
 from streams import stream
 
 import lopsided
-from lopsided.evaluation import bank as _bank
+from lopsided.estimator import bank as _bank
 from lopsided.evaluation import progressive as evaluation
 from lopsided.papers import sweeps
 from lopsided.papers.sweeps import sparsity_sweep, tuned

@@ -4,40 +4,57 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..estimator.base import OnlineClassifier
 from ..estimator.batch import BadRowError, Batch, as_batch, explained, explanation, is_events
 from ..estimator.columns import check_columns
-from ..estimator.labels import as_labels
-from ..estimator.learning import Ready, one_thread_at_a_time
-from ..estimator.parameters import is_number
+from ..estimator.fitted import Fitted
+from ..estimator.labels import Labels, as_labels
+from ..estimator.learning import Ready
+from ..estimator.locking import locked
+from ..estimator.parameters import (
+    choice,
+    estimator,
+    integer,
+    is_number,
+    nearest,
+    number,
+    parameter,
+    positive,
+)
 from ..estimator.sklearn_compat import not_fitted
-from ._around import Around
 from .budget import UNKNOWN, Budget, as_budget, carried_over
 from .decision import Decision, Decisions
 from .estimate import Estimate, estimate_from
+from .query import QUERIES, check_query, query_options
 from .times import as_days, as_delays, latest_day
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_QUERIES = ("always", "random", "margin", "asymmetric", "confidence")
-# Which of the parameters of a question have an effect on which rule.
-NEEDS: dict[str, tuple[str, ...]] = {
-    "always": (),
-    "random": ("probability",),
-    "margin": ("delta",),
-    "asymmetric": ("delta_pos", "delta_neg"),
-    "confidence": ("delta", "delta_pos", "delta_neg"),
-}
-RULE_PARAMETERS = ("delta", "delta_pos", "delta_neg", "probability")
+_BUDGET = "a number of labels, a share, a text like '50/day', a Budget or None"
 
 
-class Active(Around):
+def _of_learner(name: str) -> Any:
+    """Return a property that reads and sets a parameter of the learner."""
+
+    def read(self: Active) -> Any:
+        return getattr(self._inner(), name)
+
+    def write(self: Active, value: Any) -> None:
+        self.set_params(**{name: value})
+
+    return property(read, write)
+
+
+@estimator
+class Active(OnlineClassifier):
     """A learner that asks for the labels it learns from, and keeps within a budget.
 
     In `fit`, `partial_fit`, `learn_one` and `progressive` a label is learned from only when it is
@@ -97,54 +114,30 @@ class Active(Around):
     (200, 0.86)
     """
 
-    _own: ClassVar[dict[str, str]] = {
-        "learner": "an estimator or a name",
-        "query": "one of " + ", ".join(repr(q) for q in _QUERIES),
-        "budget": "a number of labels, a share, a text like '50/day', a Budget or None",
-        "delta": "a positive number or None",
-        "delta_pos": "a positive number or None",
-        "delta_neg": "a positive number or None",
-        "probability": "a number above 0 and up to 1, or None",
-        "explore": "a number from 0 to 1",
-        "seed": "a whole number from 0 to 4294967295",
-        "max_pending": "a whole number from 1 to 2147483648",
-    }
-    # A model, and the latest day it has met.
-    _met: tuple[_core.Model, float] | None = None
-    query: Any
-    budget: Any
-    delta: Any
-    delta_pos: Any
-    delta_neg: Any
-    probability: Any
-    explore: Any
-    seed: Any
-    max_pending: Any
+    learner: Any = parameter("Recommended", "an estimator or a name", kw_only=False)
+    query: str = choice("margin", *QUERIES)
+    budget: Any = parameter(None, _BUDGET)
+    delta: float | None = positive(None, optional=True)
+    delta_pos: float | None = positive(None, optional=True)
+    delta_neg: float | None = positive(None, optional=True)
+    probability: float | None = parameter(
+        None,
+        "a number above 0 and up to 1, or None",
+        lambda v: v is None or (is_number(v) and 0 < v <= 1),
+    )
+    explore: float = number(0.0, low=0, high=1)
+    seed: int = integer(0, 0, 2**32 - 1)
+    max_pending: int = integer(10000, 1, 2**31)
 
-    def __init__(
-        self,
-        learner: Any = "Recommended",
-        *,
-        query: str = "margin",
-        budget: Any = None,
-        delta: float | None = None,
-        delta_pos: float | None = None,
-        delta_neg: float | None = None,
-        probability: float | None = None,
-        explore: float = 0.0,
-        seed: int = 0,
-        max_pending: int = 10000,
-    ) -> None:
-        self.learner = learner
-        self.query = query
-        self.budget = budget
-        self.delta = delta
-        self.delta_pos = delta_pos
-        self.delta_neg = delta_neg
-        self.probability = probability
-        self.explore = explore
-        self.seed = seed
-        self.max_pending = max_pending
+    # These are parameters of the learner.
+    scaling: ClassVar[Any] = _of_learner("scaling")  # type: ignore[misc]
+    positive: ClassVar[Any] = _of_learner("positive")  # type: ignore[misc]
+    hash_bits: ClassVar[Any] = _of_learner("hash_bits")  # type: ignore[misc]
+
+    _shares_passes = False
+    _always_shown = ("learner",)
+    # A core, and the latest day it has met.
+    _met: tuple[_core.Model, float] | None = None
 
     # Learning where the labels are at hand -------------------------------------------------------
 
@@ -165,7 +158,7 @@ class Active(Around):
         time : array, optional
             When each event happened, for a budget that is daily: dates or seconds since 1970.
         """
-        self._pass(X, y, sample_weight, fresh=True, time=time)
+        self.pass_over(X, y, sample_weight, fresh=True, time=time)
         return self
 
     def partial_fit(
@@ -184,15 +177,15 @@ class Active(Around):
         X, y, classes, sample_weight, time
             As for fit.
         """
-        self._pass(X, y, sample_weight, classes=classes, time=time)
+        self.pass_over(X, y, sample_weight, classes=classes, time=time)
         return self
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0, *, time: Any = None) -> Self:
         """Meet one event, and learn from it if its label is bought."""
-        if time is None and (self.budget is None or not self._daily()):
+        if time is None and (self.budget is None or not self.needs_time):
             return super().learn_one(x, y, weight)
         rows = [x] if isinstance(x, dict) else np.asarray(x)[None]
-        self._pass(rows, [y], [weight], time=None if time is None else [time])
+        self.pass_over(rows, [y], [weight], time=None if time is None else [time])
         return self
 
     def step_one(self, x: Any, y: Any, weight: float = 1.0) -> float:
@@ -216,9 +209,9 @@ class Active(Around):
         -------
         Decision
         """
-        model = self._model
-        if time is None and model is not None:
-            labels = self._labels
+        fitted = self._fitted
+        if time is None and fitted is not None and fitted.current:
+            model, labels = fitted.core, fitted.labels
             try:  # a context manager would take as long as the decision
                 found: Decision | None = model.decide(x, Decision, labels.positive, labels.negative)
             except _core.RowError as error:
@@ -231,12 +224,13 @@ class Active(Around):
         """Do as ask does for each row of X: all of them, or none if one is bad."""
         batch = None if is_events(X) else as_batch(X, self._features())
         days = self._days(time, len(X) if batch is None else batch.rows.size)
-        model = self._begin("event" if batch is None else batch.form)
+        fitted = self._begin("event" if batch is None else batch.form)
+        model = fitted.core
         if batch is None:
             batch = Batch(model.event_rows(list(X)), None, "event", open=True)
         elif model.features:
             check_columns(type(self).__name__, model, batch, learning=True)
-        daily = self._daily()
+        daily = self.needs_time
         latest = self._latest(model, days, np.arange(len(days))) if daily else 0.0
         with explained(batch.names):
             found = model.ask(batch.rows, days)
@@ -244,9 +238,9 @@ class Active(Around):
             self._met = model, latest
         if batch.names:
             model.set_names(batch.names[: model.features])
-        return Decisions(self._labels, found)
+        return Decisions(fitted.labels, found)
 
-    @one_thread_at_a_time
+    @locked
     def tell(self, event: int, y: Any, weight: float = 1.0) -> Self:
         """Bring the label of an event that was asked for.
 
@@ -262,28 +256,21 @@ class Active(Around):
             How much it counts; 0 leaves it out.
         """
         weight = self._one_weight(weight)
-        self._check()
-        self._refresh()
-        model = self._model
-        if model is None:
-            raise self._has_not_asked()
-        self._check_waits(model, event)
-        labels, codes = self._labels.read(as_labels([y], 1))
+        fitted = self._asked_before()
+        self._check_waits(fitted.core, event)
+        labels, codes = fitted.labels.read(as_labels([y], 1))
         with explained():
-            model.tell(int(event), int(codes[0]), weight)
-        if weight:
-            self._labels = labels
+            fitted.core.tell(int(event), int(codes[0]), weight)
+        if weight and labels is not fitted.labels:
+            self._keep(fitted.replace(labels=labels))
         return self
 
-    @one_thread_at_a_time
+    @locked
     def forget(self, event: int) -> Self:
         """Stop waiting for the label of an event. It stays paid for."""
-        self._refresh()
-        model = self._model
-        if model is None:
-            raise self._has_not_asked()
-        self._check_waits(model, event)
-        model.forget(int(event))
+        core = self._asked_before().core
+        self._check_waits(core, event)
+        core.forget(int(event))
         return self
 
     # What came of it -----------------------------------------------------------------------------
@@ -310,7 +297,11 @@ class Active(Around):
     @property
     def pending_(self) -> list[int]:
         """The events that wait for their labels."""
-        return list(self._model.pending) if self._asking() and self._model is not None else []
+        return [] if self._fitted is None else list(self._asked_before().core.pending)
+
+    def is_pending(self, event: int) -> bool:
+        """Say whether an event waits for its label."""
+        return bool(self.fitted.core.waits(event))
 
     def estimate(self, fn: float = 0.9, fp: float = 0.1) -> Estimate:
         """Return how good the predictions were, from the labels bought so far.
@@ -325,92 +316,169 @@ class Active(Around):
                 raise ValueError(f"{name}={price!r} is invalid: a price is a number from 0 on")
         sums = self._asking()
         if not sums:
-            raise self._has_not_asked()
+            raise not_fitted(type(self).__name__, "ask")
         return estimate_from({k.removeprefix("estimate."): v for k, v in sums.items()}, fn, fp)
 
     # Inside --------------------------------------------------------------------------------------
 
-    def _check(self) -> None:
+    @classmethod
+    def made(cls, **params: Any) -> Self:
+        """Return an estimator; parameters that are not its own are those of its learner."""
+        own = {name: value for name, value in params.items() if name in cls._own_names()}
+        rest = {name: value for name, value in params.items() if name not in own}
+        return cls(**own).set_params(**rest)
+
+    def named_coef(self) -> dict[str, float]:
+        """Return the weights of the learner by the names of their features, the strongest first."""
+        view: Any = self._view("named_coef")
+        weights: dict[str, float] = view.named_coef()
+        return weights
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name == "fitted":  # a property that raised
+            raise not_fitted(type(self).__name__)
+        if name.endswith("_"):
+            return getattr(self._view(name), name)
         inner = self._inner()
-        inner._check()
-        if self.query not in _QUERIES:
-            raise self._invalid("query")
-        for name in RULE_PARAMETERS:
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if name not in NEEDS[self.query]:
-                raise ValueError(f"{name} has no effect on query={self.query!r}")
-            if not (is_number(value) and value > 0 and (name != "probability" or value <= 1)):
-                raise self._invalid(name)
-        self._check_deltas()
-        if self.query == "confidence" and not inner._has_variance:
-            raise ValueError(
-                "query='confidence' needs a learner with a covariance, as ACOG and AROW are; "
-                f"for {type(inner).__name__} use query='margin'"
-            )
-        if not (is_number(self.explore) and 0 <= self.explore <= 1):
-            raise self._invalid("explore")
-        if self.explore and self.query == "always":
-            raise ValueError("explore has no effect on query='always'")
-        for name, low, high in (("seed", 0, 2**32 - 1), ("max_pending", 1, 2**31)):
-            value = getattr(self, name)
-            if not (is_number(value) and value == int(value) and low <= value <= high):
-                raise self._invalid(name)
+        if name in inner.get_params():
+            return getattr(inner, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = name.startswith("_") or self._has_attribute(name)
+        if own or name.removeprefix("learner__") not in self._inner().get_params():
+            super().__setattr__(name, value)
+        else:
+            self.set_params(**{name: value})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, those of the learner as learner__name."""
+        own = super().get_params()
+        try:
+            inner = self._inner().get_params() if deep else {}
+        except ValueError:  # not a learner: it is refused when there is something to learn
+            inner = {}
+        return own | {f"learner__{name}": value for name, value in inner.items()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name; the learner is replaced, not changed."""
+        known = self._own_names()
+        rest = {k.removeprefix("learner__"): v for k, v in params.items() if k not in known}
+        for name, value in params.items():
+            if name in known:
+                setattr(self, name, value)
+        if rest:
+            inner = self._inner()
+            now = inner.get_params()
+            for name in rest:
+                if name not in now:
+                    hint = nearest(name, [*known, *now])
+                    raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}: {hint}")
+            self.learner = type(inner)(**{**now, **rest})
+        return self
+
+    def parameter_names(self) -> list[str]:
+        """Return the names that set_params takes, without prefixes."""
+        return [*self._own_names(), *self._inner().get_params()]
+
+    def described(self) -> list[tuple[str, Any, str]]:
+        """Return the name, value and range of each parameter, those of the learner too."""
+        own = self._own_names()
+        return super().described() + [
+            (f"learner__{name}" if name in own else name, *rest)
+            for name, *rest in self._inner().described()
+        ]
+
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        inner = self._inner()
+        inner.check_params()
+        super().check_params()
+        check_query(self, inner)
         as_budget(self.budget)
 
-    def _check_deltas(self) -> None:
-        pair = self.delta_pos is not None, self.delta_neg is not None
-        if self.query == "random" and self.probability is None:
-            raise ValueError("query='random' needs probability=, that of a question")
-        if any(pair) != all(pair) or (self.query == "asymmetric" and not all(pair)):
-            raise ValueError(f"query={self.query!r}: give both delta_pos and delta_neg")
-        if any(pair) and self.delta is not None:
-            raise ValueError("give delta, or delta_pos and delta_neg, not both")
+    # Inside --------------------------------------------------------------------------------------
+
+    def _inner(self) -> OnlineClassifier:
+        """Return the learner, for its parameters."""
+        return resolved(self.learner)
+
+    def _view(self, name: str) -> OnlineClassifier:
+        """Return the learner with what was learned."""
+        self._attribute(name)
+        inner = self._inner()
+        view = type(inner)(**inner.get_params())
+        view._keep(self.fitted)
+        return view
+
+    def core_kind(self) -> str:
+        """Return the name of the learner in the core."""
+        return self._inner().core_kind()
+
+    def _cost_options(self, labels: Labels) -> dict[str, Any]:
+        return self._inner()._cost_options(labels)
+
+    def _known_rho(
+        self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
+    ) -> float | None:
+        return self._inner()._known_rho(codes, weights)
+
+    def _weights_matter(self) -> bool:
+        return self._inner()._weights_matter()
+
+    def _constants(self, options: Mapping[str, Any]) -> int:
+        return self._inner()._constants(options)
+
+    def _scaling(self, form: str) -> dict[str, bool]:
+        return self._inner()._scaling(form)
+
+    def _make(self, labels: Labels, scaling: dict[str, bool]) -> Fitted:
+        fitted = super()._make(labels, scaling)
+        if isinstance(self.learner, OnlineClassifier):  # the user's own may change
+            fitted.parameters["learner"] = type(self.learner)(**self.learner.get_params())
+        return fitted
+
+    def _changed_shape(self, now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
+        new, old = resolved(now["learner"]), resolved(then["learner"])
+        if type(new) is not type(old):
+            return ["learner"]
+        return new._changed_shape(new.get_params(), old.get_params())
 
     def _own_options(self) -> dict[str, Any]:
-        both = 1.0 if self.delta is None else self.delta
         budget = as_budget(self.budget)
         return {
             **self._inner()._own_options(),
-            "query": "margin" if self.query == "asymmetric" else self.query,
-            "delta_pos": float(both if self.delta_pos is None else self.delta_pos),
-            "delta_neg": float(both if self.delta_neg is None else self.delta_neg),
-            "probability": float(1.0 if self.probability is None else self.probability),
-            "explore": float(self.explore),
-            "query_seed": float(self.seed),
-            "max_pending": float(self.max_pending),
+            **query_options(self),
             **({} if budget is None else budget.options()),
         }
 
-    @one_thread_at_a_time
     def _asking(self) -> dict[str, Any]:
         """Return what was asked so far, by the parameters as they are now; nothing before that."""
-        if self._parked is not None:
-            self._check()
-            self._refresh()
-        return {} if self._model is None else self._model.asking()
+        return {} if self._fitted is None else self._asked_before().core.asking()
 
-    def _has_not_asked(self) -> Exception:
-        return not_fitted(type(self).__name__, "ask")
+    @locked
+    def _asked_before(self) -> Fitted:
+        """Return what was learned, by the parameters as they are now."""
+        fitted = self.refresh()
+        if fitted is None:
+            raise not_fitted(type(self).__name__, "ask")
+        return fitted
 
     def _carried_over(
         self, state: dict[str, Any], before: dict[str, Any], now: dict[str, Any]
     ) -> dict[str, Any]:
         return carried_over(state, before, now)
 
-    @one_thread_at_a_time
-    def _begin(self, form: str) -> _core.Model:
-        """Return the model, a new one if there is none."""
-        if self._model is None:
-            self._check()
-            self._refresh()
-        if self._model is None:
-            labels = self._new_labels()
-            model, made_with = self._make(labels, self._scaling(form))
-            self._keep(model, labels, made_with)
-        assert self._model is not None
-        return self._model
+    @locked
+    def _begin(self, form: str) -> Fitted:
+        """Return what was learned, a new model if there is none."""
+        fitted = self.refresh()
+        if fitted is None:
+            fitted = self._make(self._new_labels(), self._scaling(form))
+            self._keep(fitted)
+        return fitted
 
     def _ask_carefully(self, x: Any, time: Any) -> Decision:
         """Answer about an event that is the first, or has a time, or is a row to be looked at."""
@@ -418,8 +486,8 @@ class Active(Around):
             day = float(self._days(None if time is None else [time], 1)[0])
         except BadRowError as error:
             raise ValueError(error.what) from None
-        model = self._begin("event" if isinstance(x, dict) else "dense")
-        labels, daily = self._labels, self._daily()
+        fitted = self._begin("event" if isinstance(x, dict) else "dense")
+        model, labels, daily = fitted.core, fitted.labels, self.needs_time
         latest = self._latest_one(model, day) if daily else 0.0
         how = day, Decision, labels.positive, labels.negative
         try:
@@ -445,16 +513,18 @@ class Active(Around):
             f"event {event} does not wait for a label: it was told or forgotten, or never asked for"
         )
 
-    def _daily(self) -> bool:
+    @property
+    def needs_time(self) -> bool:
+        """Whether the budget is daily, so that events must come with their times."""
         budget = self.budget
         return isinstance(budget, (str, Budget)) and _daily(budget)
 
     def _days(self, time: Any, rows: int) -> NDArray[np.float64]:
         if time is None:
-            if self._daily():
+            if self.needs_time:
                 raise ValueError("a budget that is daily needs the times of the events: give time=")
             return np.zeros(rows)
-        if not self._daily():
+        if not self.needs_time:
             raise ValueError("time has an effect only with a budget that is daily")
         return as_days(time, rows)
 
@@ -479,13 +549,13 @@ class Active(Around):
 
     def _ready(self, *args: Any, **options: Any) -> Ready:
         ready = super()._ready(*args, **options)
-        if self._daily():
-            self._latest(ready.model, *_met(ready))
+        if self.needs_time:
+            self._latest(ready.fitted.core, *_met(ready))
         return ready
 
     def _learned(self, ready: Ready, result: dict[str, Any]) -> dict[str, Any]:
-        if self._daily() and result["events"]:
-            self._met = ready.model, self._latest(ready.model, *_met(ready))
+        if self.needs_time and result["events"]:
+            self._met = ready.fitted.core, self._latest(ready.fitted.core, *_met(ready))
         if result["forgotten"]:
             warnings.warn(
                 f"{result['forgotten']:,} labels were bought and forgotten before they came: "
@@ -508,3 +578,25 @@ def _met(ready: Ready) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     assert ready.days is not None
     rows = np.arange(len(ready.days)) if ready.visit is None else ready.visit
     return ready.days, rows if ready.weights is None else rows[ready.weights[rows] != 0]
+
+
+@functools.lru_cache(maxsize=64)
+def _named(name: str) -> OnlineClassifier:
+    """Return the learner of a name; it is shared, so it must not be changed."""
+    from ..catalog import find
+
+    return find(name).make()
+
+
+forget_named = _named.cache_clear
+
+
+def resolved(learner: Any) -> OnlineClassifier:
+    """Return the estimator that a parameter stands for."""
+    if isinstance(learner, str):
+        learner = _named(learner)
+    if not isinstance(learner, OnlineClassifier):
+        raise ValueError(f"learner={learner!r} is invalid: it must be an estimator or a name")
+    if isinstance(learner, Active):
+        raise ValueError(f"learner={learner!r} asks for labels already: give the learner in it")
+    return learner

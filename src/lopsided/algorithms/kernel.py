@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimator.parameters import (
-    _parameter,
     choice,
     estimator,
     fraction,
     integer,
     is_number,
     number,
+    parameter,
     positive,
     sizes,
     switch,
@@ -118,7 +118,7 @@ class KOIL(KernelClassifier):
     neighbors: str = choice("paper", "paper", "code")
     scale_C: bool = switch(False)  # noqa: N815
     fit_threshold: bool = switch(False)
-    kernels: Any = _parameter(None, "a list of dicts or None", is_kernels)
+    kernels: Any = parameter(None, "a list of dicts or None", is_kernels)
     seed: int = integer(0, 0, 2**32 - 1)
 
     _core_name = "koil"
@@ -159,7 +159,8 @@ class KOIL(KernelClassifier):
     def _scale(self, state: Mapping[str, Any]) -> float:
         return float(state["koil.scale"])
 
-    def _kind(self) -> str:
+    def core_kind(self) -> str:
+        """Return the name of this learner in the core."""
         return self._core_name if self.kernels is None else f"{self._core_name}-mixture"
 
     def _kernel_options(self) -> dict[str, Any]:
@@ -176,8 +177,9 @@ class KOIL(KernelClassifier):
             fours += [form, *(options.get(k, 1.0) for k in KERNEL_PARAMETERS)]
         return {"kernels": fours}
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         if self.policy == "infinite":
             for name, usual in (("buffer_size", 100), ("scale_C", False)):
                 if getattr(self, name) != usual:
@@ -259,7 +261,7 @@ class NORMA(KernelClassifier):
 
     learning_rate: float = positive(0.01)
     regularization: float = number(0.01, low=0)
-    nu: float | None = _parameter(
+    nu: float | None = parameter(
         None,
         "a number above 0 and up to 1, or None",
         lambda v: v is None or (is_number(v) and 0 < v <= 1),
@@ -278,8 +280,9 @@ class NORMA(KernelClassifier):
     def _scale(self, state: Mapping[str, Any]) -> float:
         return float(state["norma.scale"])
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         if self.learning_rate * self.regularization >= 1:
             raise ValueError("learning_rate * regularization must be below 1: weights shrink by it")
 
@@ -349,8 +352,9 @@ class Forgetron(KernelClassifier):
     def _weights_matter(self) -> bool:
         return False
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         if self.kernel not in ("gaussian", "laplacian"):
             raise ValueError(
                 f"kernel={self.kernel!r} is invalid: the Forgetron needs k(x, x) <= 1, as of "

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimator.base import OnlineClassifier
-from ..estimator.parameters import _parameter, choice, estimator, is_number
+from ..estimator.parameters import choice, estimator, is_number, parameter
 
 KERNELS = ("gaussian", "laplacian", "linear", "polynomial")
 # What each kernel takes, and what it is where it is not given.
@@ -92,9 +92,9 @@ class KernelClassifier(OnlineClassifier):
     """
 
     kernel: str = choice("gaussian", *KERNELS)
-    gamma: Any = _parameter(None, "a positive number, 'median' or None", _is_gamma)
-    degree: int | None = _parameter(None, "a whole number from 1 to 64 or None", _is_degree)
-    coef0: float | None = _parameter(None, "a number of at least 0 or None", _is_coef0)
+    gamma: Any = parameter(None, "a positive number, 'median' or None", _is_gamma)
+    degree: int | None = parameter(None, "a whole number from 1 to 64 or None", _is_degree)
+    coef0: float | None = parameter(None, "a number of at least 0 or None", _is_coef0)
 
     _fixed = (*OnlineClassifier._fixed, "kernel", "gamma", "degree", "coef0")
     _lists: ClassVar[tuple[str, ...]] = ("kept",)  # the names of the lists of rows in the core
@@ -143,8 +143,9 @@ class KernelClassifier(OnlineClassifier):
             return {"unit": False, "standard": True, "centred": form == "dense"}
         return super()._scaling(form)
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         self._kernel_options()
 
     def _kernel_options(self) -> dict[str, Any]:

@@ -104,8 +104,9 @@ class PassiveAggressive(CostSensitiveClassifier):
 
     _core_name = "passive-aggressive"
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         if self.loss == "I" and self.class_weight is None:
             raise ValueError("loss has an effect only with class_weight")
         if self.variant == "PA":
@@ -160,8 +161,9 @@ class PAUM(CostSensitiveClassifier):
 
     _core_name = "paum"
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         if self.radius is not None and not self.bias:
             raise ValueError("radius has an effect only with bias=True")
         if self.bias and self.intercept:
@@ -237,8 +239,9 @@ class COG(CostSensitiveClassifier):
 
     _core_name = "cog"
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         _check_weight_mode(self.loss, self.weight_mode)
 
 
@@ -256,14 +259,16 @@ class _SecondOrder(CostSensitiveClassifier):
     def covariance_(self) -> NDArray[np.float64]:
         """Sigma, as a matrix or as its diagonal; an intercept's own entries come first."""
         state = self._attribute("covariance_").state()
-        full = "full" in self._made_with["kind"]
+        full = "full" in self.fitted.kind
         return np.asarray(state["covariance" if full else "variance"], dtype=np.float64)
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         check_covariance_dtype(self.covariance, self.covariance_dtype)
 
-    def _kind(self) -> str:
+    def core_kind(self) -> str:
+        """Return the name of this learner in the core."""
         return covariance_kind(self._core_name, self.covariance, self.covariance_dtype)
 
     def _own_options(self) -> dict[str, Any]:
@@ -377,7 +382,7 @@ class ACOG(_SecondOrder):
     @property
     def covariance_(self) -> NDArray[np.float64]:
         """Sigma as a matrix, or its diagonal; an intercept's own entries come first."""
-        if not self._made_with or "sketch" not in self._made_with["kind"]:
+        if self._fitted is None or "sketch" not in self._fitted.kind:
             return super().covariance_
         energy = self.eigenvalues_
         return np.asarray(1 - (energy / (1 + energy)) @ self.directions_**2)
@@ -395,12 +400,13 @@ class ACOG(_SecondOrder):
 
     def _sketched(self, name: str) -> _core.Model:
         model = self._attribute(name)
-        if "sketch" not in self._made_with["kind"]:
+        if "sketch" not in self.fitted.kind:
             raise AttributeError(f"{name}: only a model with a sketch has it")
         return model
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         _check_weight_mode(self.loss, self.weight_mode)
         idle = {
             "diag_rule": (self.covariance == "diagonal", "covariance='diagonal'"),

@@ -20,9 +20,6 @@ class RankingClassifier(LinearClassifier):
 
     _fixed = OnlineClassifier._fixed
 
-    def _constants(self) -> int:
-        return 0
-
 
 @estimator
 class OAM(RankingClassifier):

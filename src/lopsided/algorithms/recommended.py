@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from ..estimator.costs import CostSensitiveClassifier
@@ -96,7 +97,7 @@ class Recommended(CostSensitiveClassifier):
     def members_(self) -> list[Member]:
         """The members with their mistakes so far."""
         state = self._attribute("members_").state()
-        own = self._made_with["options"]["scales"]
+        own = self.fitted.options["scales"]
         full = [k for k in range(_LANES, len(_MEMBERS)) if state["left"] in (0, k - _LANES + 1)]
         members = _WIDE_MEMBERS if state["wide"] else _MEMBERS
         return [
@@ -116,7 +117,7 @@ class Recommended(CostSensitiveClassifier):
         rho = self._attribute("leader_").state()["rho"]
         return min(self.members_, key=lambda member: rho * member.missed + member.alarmed)
 
-    def _constants(self) -> int:
+    def _constants(self, options: Mapping[str, Any]) -> int:
         return 1
 
     def _scaling(self, form: str) -> dict[str, bool]:

@@ -119,7 +119,7 @@ class SparseClassifier(CostSensitiveClassifier):
         """The weights of the scaled features, as a sparse vector."""
         model = self._attribute("coef_")
         indices, values = map(np.asarray, model.nonzeros())
-        if self._made_with["options"]["intercept"]:
+        if self.fitted.constants:
             first = int(len(indices) > 0 and indices[0] == 0)
             indices, values = indices[first:] - np.int32(1), values[first:]
         return SparseVector(indices, values, model.features)
@@ -129,7 +129,7 @@ class SparseClassifier(CostSensitiveClassifier):
         """The weight of the constant; it is shrunk like any other."""
         model = self._attribute("intercept_")
         indices, values = model.nonzeros()
-        constant = self._made_with["options"]["intercept"] and len(indices) and indices[0] == 0
+        constant = self.fitted.constants and len(indices) and indices[0] == 0
         return float(values[0]) if constant else 0.0
 
     @property
@@ -143,8 +143,9 @@ class SparseClassifier(CostSensitiveClassifier):
         weights = self.coef_
         return 1 - weights.nnz / weights.size if weights.size else math.nan
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         if self.target_sparsity is not None and self.l1 is not None:
             raise ValueError("target_sparsity chooses l1: give one of the two")
 
@@ -205,8 +206,9 @@ class TruncatedGradient(SparseClassifier):
 
     _core_name = "truncated-gradient"
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         if self.target_sparsity is not None and self.ceiling is not None:
             raise ValueError("ceiling keeps weights that target_sparsity ends: give one of them")
 
@@ -279,8 +281,9 @@ class AdaRDA(SparseClassifier):
 
     _core_name = "adaptive-rda"
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         if self.target_sparsity is not None and self.offset:
             raise ValueError("target_sparsity chooses the shrink: offset has no effect")
 
@@ -331,8 +334,9 @@ class DualAveraging(SparseClassifier):
 
     _core_name = "dual-averaging"
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         if self.l1_schedule != "rda" and (self.beta != "constant" or self.enhancement != 0):
             raise ValueError("beta and enhancement are only for l1_schedule='rda'")
         if self.target_sparsity is not None:
@@ -401,15 +405,16 @@ class SSOL(SparseClassifier):
     def covariance_(self) -> NDArray[np.float64]:
         """The second-order memory, a matrix or its diagonal; an intercept's entries come first."""
         state = self._attribute("covariance_").state()
-        if "full" in self._made_with["kind"]:
+        if "full" in self.fitted.kind:
             return np.asarray(state["covariance"], dtype=np.float64)
-        diagonal = np.ones(self.n_features_in_ + self._made_with["options"]["intercept"])
+        diagonal = np.ones(self.n_features_in_ + self.fitted.constants)
         kept = np.asarray(state["features.values"])[:, 1]
         diagonal[state["features"]] = np.where(kept == 0, 1, kept)
         return diagonal
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         check_covariance_dtype(self.covariance, self.covariance_dtype)
         if self.covariance == "full" and self.diag_rule != "shared":
             raise ValueError("diag_rule has an effect only with covariance='diagonal'")
@@ -421,7 +426,8 @@ class SSOL(SparseClassifier):
     def _default_l1(self) -> float:
         return _DEFAULT_L1[self.l1_schedule]
 
-    def _kind(self) -> str:
+    def core_kind(self) -> str:
+        """Return the name of this learner in the core."""
         return covariance_kind(self._core_name, self.covariance, self.covariance_dtype)
 
     def _own_options(self) -> dict[str, Any]:

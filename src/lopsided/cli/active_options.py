@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
-from ..algorithms.active import NEEDS, RULE_PARAMETERS, Active
+from ..algorithms.active import Active
 from ..algorithms.budget import Budget
+from ..algorithms.query import NEEDS, RULE_PARAMETERS
 from ..catalog import make
 from ..estimator.base import OnlineClassifier
 
@@ -61,7 +62,7 @@ def made(name: str, wanted: dict[str, Any], settings: dict[str, Any]) -> OnlineC
 
 def check_time(model: OnlineClassifier, time: str | None) -> None:
     """Raise unless times are given when, and only when, the budget wants them."""
-    daily = isinstance(model, Active) and model._daily()
+    daily = isinstance(model, Active) and model.needs_time
     if daily and time is None:
         raise click.UsageError("a budget that is daily needs --time COLUMN")
     if time is not None and not daily:

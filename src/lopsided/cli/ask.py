@@ -12,8 +12,7 @@ import click
 import numpy as np
 
 from .._json import plain
-from ..algorithms._around import resolved
-from ..algorithms.active import Active
+from ..algorithms.active import Active, resolved
 from ..algorithms.budget import as_budget
 from ..algorithms.decision import Decision
 from ..data.block import BadLines, Block, DataError
@@ -176,7 +175,7 @@ def _model(path: str, options: dict[str, Any]) -> tuple[Active, Any]:
     if positive is not None:
         settings["positive"] = positive
     model = made(learner or "Recommended", wanted, settings)
-    model._check()
+    model.check_params()
     assert isinstance(model, Active)
     return model, None
 

@@ -89,10 +89,10 @@ def command(model: str, top: int, as_json: bool) -> None:
 
 
 def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
-    native = model._fitted()
+    native = model.fitted.core
     kernels = _kernels(model)  # of a learner that has no weights
     columns, weights = map(np.asarray, native.nonzeros())
-    if model._constants():
+    if model.fitted.constants:
         columns, weights = columns[columns > 0] - 1, weights[columns > 0]
     names = native.names
     largest = np.argsort(-np.abs(weights), kind="stable")[:top]
@@ -101,7 +101,7 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
         "class": type(model).__name__,
         "format": FORMAT,
         "parameters": model.get_params(),
-        "classes": model._labels.pair.tolist(),
+        "classes": model.labels.pair.tolist(),
         "features": features,
         "nonzero": None if kernels else len(weights),
         "sparsity": 1 - len(weights) / features if features and not kernels else None,
@@ -123,7 +123,7 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
 
 def _kernels(model: OnlineClassifier) -> list[dict[str, Any]]:
     """Return the kernels of a model and how many rows are kept for each."""
-    state = model._fitted().state()
+    state = model.fitted.core.state()
     if "kernel.gamma" in state:
         one: Any = model
         return [{"kernel": one.kernel, "gamma": one.gamma_, "n_support": one.n_support_}]
@@ -190,7 +190,7 @@ def _collisions(model: OnlineClassifier, nonzero: int) -> dict[str, Any]:
     feature is alone with a chance of (1 - 1/m) ** (n - 1), which is (1 - c/m) / (1 - 1/m). Columns
     that never moved a weight do not count.
     """
-    native = model._fitted()
+    native = model.fitted.core
     used = len(native.state().get("features", range(nonzero)))
     m = native.features
     alone = min(1.0, (1 - used / m) / (1 - 1 / m))

@@ -35,7 +35,7 @@ def command(model: str, data: str, output: str | None, **options: Any) -> None:
     try:
         for block in reader:
             scores = found.score_many(block.X)
-            labels = map(cell, found._labels.decode(np.asarray(scores) >= 0).tolist())
+            labels = map(cell, found.labels.decode(np.asarray(scores) >= 0).tolist())
             rows = zip(block.lines.tolist(), scores.tolist(), labels, strict=True)
             file = file or ResultFile(output or "-", "line,score,predicted")
             file.write(f"{line},{score!r},{label}" for line, score, label in rows)

@@ -188,14 +188,14 @@ class Job:
             settings["positive"] = parse_label(self._positive)
         if load_path is None:
             self.model = made(self.name, wanted, settings)
-            self.model._check()
+            self.model.check_params()
             return None
         if learner is not None:
             raise click.UsageError("--learner and --load: the saved model has its learner")
         self.model, _ = load_run(load_path)
         self.name = type(self.model).__name__
         if self._positive is not None:
-            known = self.model._labels.codes
+            known = self.model.labels.codes
             settings["positive"] = parse_label(self._positive, next(iter(known), None))
             self._positive = None
         if wanted and not isinstance(self.model, Active):
@@ -282,7 +282,7 @@ class Job:
                     "learner": self.name,
                     "parameters": self.model.get_params(),
                     "data": self.data,
-                    "positive": self.model._labels.positive,
+                    "positive": self.model.labels.positive,
                     **measures(counts, *self.cost),
                     "auc": self.run.auc.value,
                     "auc_error": self.run.auc.error,
@@ -298,7 +298,7 @@ class Job:
             return
         for text in left_out(self.reader, most=5):
             click.echo(f"left out: {text}", err=True)
-        positive = self.model._labels.positive
+        positive = self.model.labels.positive
         guessed = self._new and self.model.positive is None and isinstance(positive, str)
         if guessed and positive.lower() not in _PLAINLY_POSITIVE:
             click.echo(
@@ -332,7 +332,7 @@ class Job:
         }
 
     def _write_predictions(self, file: ResultFile, piece: Slice) -> None:
-        labels = map(cell, self.model._labels.decode(piece.scores >= 0).tolist())
+        labels = map(cell, self.model.labels.decode(piece.scores >= 0).tolist())
         lines = piece.block.lines[piece.first : piece.first + len(piece.scores)].tolist()
         rows = zip(lines, piece.scores.tolist(), labels, strict=True)
         file.write(

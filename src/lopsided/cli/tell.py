@@ -65,12 +65,12 @@ def command(
         if not isinstance(found, Active):
             raise click.UsageError(f"{model}: this model does not ask for labels")
         if positive is not None:
-            found.set_params(positive=parse_label(positive, found.positive))._refresh()
+            found.set_params(positive=parse_label(positive, found.positive)).refresh()
         for file, line, event, value, much in answers:
             if value is None:
                 open_ += 1
                 continue
-            if skip_told and 0 <= event < found.events_ and not found._fitted().waits(event):
+            if skip_told and 0 <= event < found.events_ and not found.is_pending(event):
                 passed += 1
                 continue
             try:
@@ -101,7 +101,7 @@ def command(
 
 def _label(value: Any, model: Active) -> Any:
     """Return a label as the model has them: true and 1 may be written as texts."""
-    known = model._labels.codes
+    known = model.labels.codes
     if not isinstance(value, str) or value in known:
         return value
     word = value.strip()

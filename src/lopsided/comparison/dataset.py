@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.block import Dense
+from ..estimator.bank import score_together
 from ..estimator.batch import (
     Batch,
     DivergedError,
@@ -21,7 +22,6 @@ from ..estimator.batch import (
     unmasked,
 )
 from ..estimator.labels import Labels, as_labels
-from ..evaluation.bank import score_together
 from ..evaluation.progressive import Progress
 
 Outcome = Progress | DivergedError  # of one model: what its pass gave, or why it failed

@@ -55,7 +55,7 @@ def _reseeded(model: OnlineClassifier, run: int) -> OnlineClassifier:
     parameters = model.get_params(deep=False)
     other = type(model)(**{**parameters, "seed": (parameters["seed"] + run) % 2**32})
     try:
-        other._check()
+        other.check_params()
     except ValueError:  # a seed that has no effect
         return model
     return other
@@ -76,7 +76,7 @@ def learners_of(learners: Any, grid: Any) -> list[Learner]:
         chosen = grids.get(name, own)
         learner = Learner(name, model, tuple(_points(name, model, chosen)), chosen)
         for point in range(len(learner.points)):
-            learner.make(point)._check()
+            learner.make(point).check_params()
         found.append(learner)
     positives = {repr(learner.model.positive) for learner in found}
     if len(positives) > 1:

@@ -205,8 +205,8 @@ def _blame(learner: Learner, point: int, split: Split, error: ValueError) -> Val
 
 def _sparsity(model: Any) -> tuple[int | None, float | None]:
     """Return the number of nonzero weights and the share of zero weights."""
-    core = getattr(model, "_model", None)
-    nnz = None if core is None else core.banked_nonzeros
+    fitted = getattr(model, "fitted", None)
+    nnz = None if fitted is None else fitted.core.banked_nonzeros
     if nnz is None:
         weights = getattr(model, "coef_", None)
         if weights is None:

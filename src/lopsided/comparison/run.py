@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..estimator.bank import may_share
 from ..estimator.parameters import is_number
-from ..evaluation.bank import may_share
 from ..metrics import Counts
 from .grids import Learner
 from .journal import Journal, Task

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .batch import as_weights, explained, explanation
 from .columns import check_columns
-from .labels import as_labels
+from .fitted import Snapshot
+from .labels import Labels, as_labels
 from .learning import Learning, put
 from .parameters import choice, integer, switch
 from .sklearn_compat import binary_classifier_tags
@@ -63,7 +64,7 @@ class OnlineClassifier(Learning):
         -------
         self
         """
-        self._pass(X, y, sample_weight, fresh=True)
+        self.pass_over(X, y, sample_weight, fresh=True)
         return self
 
     def partial_fit(
@@ -86,14 +87,14 @@ class OnlineClassifier(Learning):
         -------
         self
         """
-        model = self._model
-        try:  # the short way, if it can be gone
+        fitted = self._fitted
+        try:
             if (
-                model is None
-                or not (classes is None and sample_weight is None)
-                or not model.steps(X, y, self._labels.codes)
+                fitted is None
+                or not (fitted.current and classes is None and sample_weight is None)
+                or not fitted.core.steps(X, y, fitted.labels.codes)
             ):
-                self._pass(X, y, sample_weight, classes=classes)
+                self.pass_over(X, y, sample_weight, classes=classes)
         except _core.RowError as error:
             raise explanation(error, None) from None
         return self
@@ -103,9 +104,13 @@ class OnlineClassifier(Learning):
 
         In a dict a number is the feature's value and a string makes the feature "name=string".
         """
-        model = self._model
-        try:  # the short way, if it can be gone
-            if model is None or model.step(x, y, weight, self._labels.codes) is None:
+        fitted = self._fitted
+        try:
+            if (
+                fitted is None
+                or not fitted.current
+                or fitted.core.step(x, y, weight, fitted.labels.codes) is None
+            ):
                 self._step(x, y, weight)
         except _core.RowError as error:
             raise explanation(error, self._names()) from None
@@ -116,10 +121,10 @@ class OnlineClassifier(Learning):
 
         As score_one and then learn_one, in less time.
         """
-        model = self._model
+        fitted = self._fitted
         try:
-            if model is not None:
-                score = model.step(x, y, weight, self._labels.codes)
+            if fitted is not None and fitted.current:
+                score = fitted.core.step(x, y, weight, fitted.labels.codes)
                 if score is not None:
                     return score
             score = self._step(x, y, weight)
@@ -136,11 +141,11 @@ class OnlineClassifier(Learning):
         are always about the positive class.
         """
         scores = self.score_many(X)
-        return -scores if self._labels.turned else scores
+        return -scores if self.labels.turned else scores
 
     def score_many(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of rows; 0 and above means positive."""
-        model = self._fitted()
+        model = self.fitted.core
         batch = self._batch(X, model)
         check_columns(type(self).__name__, model, batch, learning=False)
         with explained(batch.names):
@@ -148,11 +153,11 @@ class OnlineClassifier(Learning):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the labels predicted for rows."""
-        return self._labels.decode(self.score_many(X) >= 0)
+        return self.labels.decode(self.score_many(X) >= 0)
 
     def score_one(self, x: Any) -> float:
         """Return the score of one event: what it would get if it came next."""
-        model = self._model or self._fitted()
+        model = (self._fitted or self.fitted).core
         try:
             score = model.glance(x)
             if score is None:
@@ -163,7 +168,7 @@ class OnlineClassifier(Learning):
 
     def predict_one(self, x: Any) -> Any:
         """Return the label predicted for one event."""
-        return self._labels.decode(np.array([self.score_one(x) >= 0])).tolist()[0]
+        return self.labels.decode(np.array([self.score_one(x) >= 0])).tolist()[0]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""
@@ -178,7 +183,7 @@ class OnlineClassifier(Learning):
     def classes_(self) -> NDArray[Any]:
         """The labels, in order."""
         self._attribute("classes_")
-        return self._labels.classes
+        return self.labels.classes
 
     @property
     def n_features_in_(self) -> int:
@@ -198,6 +203,38 @@ class OnlineClassifier(Learning):
         """How much memory the names of the features take, as long as the model lives."""
         return self._attribute("names_bytes_").names_bytes
 
+    @classmethod
+    def restored(
+        cls,
+        parameters: dict[str, Any],
+        built: dict[str, Any],
+        labels: Labels,
+        saved: Snapshot,
+        *,
+        current: bool = True,
+    ) -> Self:
+        """Return a model that goes on from a saved state.
+
+        Parameters
+        ----------
+        parameters : dict
+            Those of the model.
+        built : dict
+            "parameters" with which the core was last built, and its "scaling".
+        labels : Labels
+            The labels it knows.
+        saved : tuple
+            The number of features, the state and the names, as the core's `snapshot` returned them.
+        current : bool
+            Whether the core was built with the model's parameters.
+        """
+        model = cls(**parameters)
+        model.check_params()
+        fitted = cls(**built["parameters"])._make(labels, built["scaling"])
+        fitted.core.restore(*saved)
+        put(model, "_fitted", fitted.replace(current=current))
+        return model
+
     # Files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -209,19 +246,16 @@ class OnlineClassifier(Learning):
     def __getstate__(self) -> dict[str, Any]:
         from ..persist import to_bytes
 
-        fitted = self._model is not None or self._parked is not None
         return {
             "parameters": self.get_params(deep=False),
-            "file": to_bytes(self) if fitted else None,
+            "file": None if self._fitted is None else to_bytes(self),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         from ..persist import from_bytes
 
         if state["file"] is not None:
-            model = from_bytes(state["file"])
-            for name in ("_model", "_parked", "_made_with", "_labels"):
-                put(self, name, getattr(model, name))
+            put(self, "_fitted", from_bytes(state["file"]).fitted)
         for name, value in state["parameters"].items():
             put(self, name, value)
 
@@ -231,7 +265,7 @@ class OnlineClassifier(Learning):
         return binary_classifier_tags()
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._model is not None or self._parked is not None
+        return self._fitted is not None
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
@@ -252,13 +286,13 @@ class LinearClassifier(OnlineClassifier):
     def coef_(self) -> NDArray[np.float64]:
         """The weight of each scaled feature in the score of the positive class."""
         weights = np.asarray(self._attribute("coef_").coefficients())
-        return weights[self._constants() :]
+        return weights[self.fitted.constants :]
 
     @property
     def intercept_(self) -> float:
         """The weight of the constant."""
         model = self._attribute("intercept_")
-        if self._constants():
+        if self.fitted.constants:
             return float(model.coefficients()[0])
         return float(model.state().get("bias", 0.0))
 
@@ -267,6 +301,3 @@ class LinearClassifier(OnlineClassifier):
         names = self.feature_names_in_.tolist()
         pairs = zip(names, self.coef_.tolist(), strict=True)
         return dict(sorted(pairs, key=lambda pair: -abs(pair[1])))
-
-    def _constants(self) -> int:
-        return int(self._made_with["options"]["intercept"])

@@ -38,8 +38,9 @@ class CostSensitiveClassifier(LinearClassifier):
         """The cost of a missed positive in false alarms, for the next event."""
         return self._attribute("rho_").rho
 
-    def _check(self) -> None:
-        super()._check()
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
+        super().check_params()
         weight = self.class_weight
         if isinstance(weight, Mapping):
             if len(weight) != 2:

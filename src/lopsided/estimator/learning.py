@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import threading
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple, ParamSpec, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,38 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .batch import Batch, as_batch, as_event_row, as_order, as_weights, explained, is_events
 from .columns import check_columns, check_event_length
+from .fitted import Fitted
 from .labels import Labels, as_labels
-from .parameters import Parameterised, check_parameters, fields_of, is_number, same
+from .locking import locked
+from .parameters import Parameterised, check_parameters, fields_of, is_number, nearest, same
 from .sklearn_compat import not_fitted
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 # CPython 3.11 reads the attributes of an object five times as slowly once its __dict__ was looked
 # at: nothing here does.
 put = object.__setattr__
-_first_turn = threading.Lock()
-
-
-def turn_of(owner: Any) -> threading.RLock:
-    """Return the lock of an estimator."""
-    if not hasattr(owner, "_turn"):
-        with _first_turn:
-            if not hasattr(owner, "_turn"):
-                put(owner, "_turn", threading.RLock())
-    turn: threading.RLock = owner._turn
-    return turn
-
-
-def one_thread_at_a_time(method: Callable[P, R]) -> Callable[P, R]:
-    """Let one thread at a time make or replace an estimator's model."""
-
-    @functools.wraps(method)
-    def alone(*args: P.args, **kwargs: P.kwargs) -> R:
-        with turn_of(args[0]):
-            return method(*args, **kwargs)
-
-    return alone
 
 
 def _used(
@@ -62,18 +37,16 @@ def _used(
 
 
 class Ready(NamedTuple):
-    """A batch, looked at, and the model that is to learn from it."""
+    """A batch, validated, and the model that is to learn from it."""
 
     batch: Batch
     codes: NDArray[np.int8]
-    labels: Labels
     weights: NDArray[np.float64] | None
     visit: NDArray[np.int64] | None
     rho: float | None
     days: NDArray[np.float64] | None
     delays: NDArray[np.float64] | None
-    model: _core.Model
-    made_with: dict[str, Any]
+    fitted: Fitted
 
 
 class Learning(Parameterised):
@@ -87,29 +60,44 @@ class Learning(Parameterised):
     _has_variance: ClassVar[bool] = False  # the core can say how sure the learner is
     # Parameters that cannot change once a model has learned.
     _fixed: ClassVar[tuple[str, ...]] = ("scaling", "positive", "hash_bits")
-    _model: _core.Model | None = None
-    # The model after a parameter has changed and before the model knows.
-    _parked: _core.Model | None = None
-    # How the model was made: kind, options and the parameters that are fixed from then on.
-    _made_with: Any = None
-    _labels: Labels = Labels()
+    _shares_passes: ClassVar[bool] = True  # models of its kind may learn in one pass
+    _fitted: Fitted | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # A parameter changed in mid-stream reaches the model before it learns again.
-        if not name.startswith("_") and self._model is not None:
-            put(self, "_parked", self._model)
-            put(self, "_model", None)
+        if not name.startswith("_"):
+            if not self._has_attribute(name):
+                hint = nearest(name, self.parameter_names())
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: {hint}")
+            # A parameter changed in mid-stream reaches the model before it learns again.
+            if self._fitted is not None and self._fitted.current:
+                put(self, "_fitted", self._fitted.replace(current=False))
         super().__setattr__(name, value)
+
+    @classmethod
+    def _has_attribute(cls, name: str) -> bool:
+        return hasattr(cls, name) or name in cls._own_names()
+
+    @property
+    def fitted(self) -> Fitted:
+        """What was learned, and from which parameters: see `lopsided.estimator.fitted.Fitted`."""
+        if self._fitted is None:
+            raise not_fitted(type(self).__name__)
+        return self._fitted
+
+    @property
+    def labels(self) -> Labels:
+        """The labels, as far as they are known."""
+        return Labels() if self._fitted is None else self._fitted.labels
 
     # What learners differ in ----------------------------------------------------------------------
 
-    def _kind(self) -> str:
+    def core_kind(self) -> str:
         """Return the name of this learner in the core."""
         return self._core_name
 
-    def _constants(self) -> int:
+    def _constants(self, options: Mapping[str, Any]) -> int:
         """Return how many of the core's coefficients come before those of the features."""
-        return 0
+        return int(options.get("intercept", False))
 
     def _own_options(self) -> dict[str, Any]:
         """Return the parameters that the core's learner takes, by its names."""
@@ -142,7 +130,8 @@ class Learning(Parameterised):
             raise ValueError("delay has an effect only on a learner that asks: use Active")
         return None
 
-    def _check(self) -> None:
+    def check_params(self) -> None:
+        """Raise a ValueError that names the first parameter that is not valid."""
         check_parameters(self)
 
     def _scaling(self, form: str) -> dict[str, bool]:
@@ -158,67 +147,59 @@ class Learning(Parameterised):
 
     # The model ------------------------------------------------------------------------------------
 
-    def _make(self, labels: Labels, scaling: dict[str, bool]) -> tuple[_core.Model, dict[str, Any]]:
-        self._check()
-        made_with: dict[str, Any] = {
-            "kind": self._kind(),
-            "options": {
-                **scaling,
-                **self._cost_options(labels),
-                **self._own_options(),
-            },
-            "scaling": scaling,
-            "parameters": self.get_params(deep=False),
-        }
-        bits = int(self.hash_bits or 0)
-        return _core.Model(made_with["kind"], made_with["options"], bits), made_with
+    def _make(self, labels: Labels, scaling: dict[str, bool]) -> Fitted:
+        """Return a model of these parameters that has learned nothing."""
+        self.check_params()
+        kind = self.core_kind()
+        options = {**scaling, **self._cost_options(labels), **self._own_options()}
+        return Fitted(
+            core=_core.Model(kind, options, int(self.hash_bits or 0)),
+            labels=labels,
+            kind=kind,
+            options=options,
+            scaling=scaling,
+            parameters=self.get_params(deep=False),
+            constants=self._constants(options),
+        )
 
     def _new_labels(self, classes: ArrayLike | None = None) -> Labels:
         return Labels.start(self.positive, classes, getattr(self, "class_weight", None))
 
-    def _keep(self, model: _core.Model, labels: Labels, made_with: dict[str, Any]) -> None:
-        self._labels = labels
-        self._made_with = made_with
-        self._parked, self._model = None, model
-
-    def _fitted(self) -> _core.Model:
-        model = self._model if self._model is not None else self._parked
-        if model is None:
-            raise not_fitted(type(self).__name__)
-        return model
+    def _keep(self, fitted: Fitted) -> None:
+        if fitted is not self._fitted:
+            put(self, "_fitted", fitted)
 
     def _attribute(self, name: str) -> _core.Model:
         try:
-            return self._fitted()
+            return self.fitted.core
         except AttributeError as error:
             raise AttributeError(f"{name}: {error}") from None
 
     def _changed_shape(self, now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
-        """Return the parameters that are not what they were and must be."""
+        """Return the parameters that have changed and must not."""
         return [name for name in self._fixed if not same(now[name], then[name])]
 
-    def _refresh(self) -> None:
-        """Give the model the parameters that changed since it was made."""
-        if self._parked is None:
-            return
-        old, before, labels = self._parked, self._made_with, self._labels
-        unlabelled = not labels.codes  # events were met, but no label
-        if unlabelled:
-            labels = self._new_labels()
-        model, made_with = self._make(labels, before["scaling"])
-        now, then = made_with["parameters"], before["parameters"]
-        changed = self._changed_shape(now, then)
+    def refresh(self) -> Fitted | None:
+        """Give the model the parameters that changed since it was built; None if there is none."""
+        before = self._fitted
+        if before is None or before.current:
+            return before
+        unlabelled = not before.labels.codes  # events were met, but no label
+        now = self._make(self._new_labels() if unlabelled else before.labels, before.scaling)
+        changed = self._changed_shape(now.parameters, before.parameters)
         if unlabelled:
             changed = [name for name in changed if name != "positive"]
-        if made_with["kind"] != before["kind"]:
+        if now.kind != before.kind:
             changed.append("covariance")
         if changed:
             raise ValueError(
                 f"{changed[0]} cannot change in a model that has learned: call fit to start anew"
             )
-        state = self._carried_over(old.state(), before["options"], made_with["options"])
-        model.restore(old.features, state, old.names)
-        self._keep(model, labels, made_with)
+        old = before.core
+        state = self._carried_over(old.state(), before.options, now.options)
+        now.core.restore(old.features, state, old.names)
+        self._keep(now)
+        return now
 
     def _carried_over(
         self, state: dict[str, Any], before: dict[str, Any], now: dict[str, Any]
@@ -228,8 +209,8 @@ class Learning(Parameterised):
 
     # A batch --------------------------------------------------------------------------------------
 
-    @one_thread_at_a_time
-    def _pass(
+    @locked
+    def pass_over(
         self,
         X: Any,
         y: Any,
@@ -243,13 +224,35 @@ class Learning(Parameterised):
         time: ArrayLike | None = None,
         delay: Any = None,
     ) -> dict[str, Any]:
-        """Learn from a batch, all of it or nothing."""
+        """Learn from a batch, all of it or nothing, and return what happened.
+
+        Parameters
+        ----------
+        X, y, sample_weight, classes
+            As for partial_fit.
+        fresh : bool
+            Start over, as fit does.
+        order : array, optional
+            The rows to visit, in this order.
+        every : int
+            How many events there are between points of the curve; 0 for no curve.
+        scores : bool
+            Return the score that each event had before it was learned.
+        time, delay
+            As for progressive.
+
+        Returns
+        -------
+        dict
+            Counts, "seconds", "curve", "labels" and "weights"; with `scores` also "scores" and, of
+            a learner that asks, "asked" and "probabilities".
+        """
         ready = self._ready(
             X, y, sample_weight, fresh=fresh, classes=classes, order=order, time=time, delay=delay
         )
         batch = ready.batch
         with explained(batch.names):
-            result = ready.model.learn(
+            result = ready.fitted.core.learn(
                 batch.rows,
                 ready.codes,
                 ready.weights,
@@ -269,9 +272,9 @@ class Learning(Parameterised):
         result["labels"], result["weights"] = ready.codes, ready.weights
         if result["events"]:  # else every weight is 0: nothing happened
             if ready.batch.names:
-                ready.model.set_names(ready.batch.names[: ready.model.features])
-            if ready.model is not self._model or ready.labels is not self._labels:
-                self._keep(ready.model, ready.labels, ready.made_with)
+                core = ready.fitted.core
+                core.set_names(ready.batch.names[: core.features])
+            self._keep(ready.fitted)
         return result
 
     def _ready(
@@ -286,9 +289,9 @@ class Learning(Parameterised):
         time: ArrayLike | None = None,
         delay: Any = None,
     ) -> Ready:
-        """Look at a batch before it is learned from."""
-        if fresh or self._model is None:  # else no parameter has changed since the last check
-            self._check()
+        """Validate a batch before it is learned from."""
+        if fresh or self._fitted is None or not self._fitted.current:
+            self.check_params()
         events = is_events(X)
         known = 0 if fresh else self._features()
         batch = None if events else as_batch(X, known)
@@ -300,42 +303,42 @@ class Learning(Parameterised):
         weights = as_weights(sample_weight, size)
         self._check_weights(weights)
         days, delays = self._days(time, size), self._delays(delay, size)
-        if not fresh:
-            self._refresh()
-        begun = self._model is not None and not fresh
-        if begun and classes is None:
-            labels = self._labels
-        else:
-            labels = self._new_labels(classes)
-            if begun and not self._labels.codes.items() <= labels.codes.items():
-                raise ValueError(
-                    f"classes={classes!r} is not the same as on the last call to partial_fit, "
-                    f"which had {self._labels.classes.tolist()!r}"
-                )
-        labels, codes = labels.read(array, visit)
+        begun = None if fresh else self.refresh()
+        labels, codes = self._batch_labels(begun, classes).read(array, visit)
         rho = None
         if fresh:
             seen = slice(None) if visit is None else visit
             rho = self._known_rho(codes[seen], None if weights is None else weights[seen])
-        if begun:
-            model, made_with = self._fitted(), self._made_with
-        else:
+        if begun is None:
             form = "event" if batch is None else batch.form
-            model, made_with = self._make(labels, self._scaling(form))
+            fitted = self._make(labels, self._scaling(form))
+        else:
+            fitted = begun if labels is begun.labels else begun.replace(labels=labels)
         if batch is None:
-            batch = self._batch(_used(X, weights, visit), model)
-        if begun:
-            check_columns(type(self).__name__, model, batch, learning=True)
-        elif batch.rows.columns < model.features and not batch.open:
+            batch = self._batch(_used(X, weights, visit), fitted.core)
+        if begun is not None:
+            check_columns(type(self).__name__, fitted.core, batch, learning=True)
+        elif batch.rows.columns < fitted.core.features and not batch.open:
             raise ValueError(
                 f"X has {batch.rows.columns} features, but the directions given are those of "
-                f"{model.features} features"
+                f"{fitted.core.features} features"
             )
-        return Ready(batch, codes, labels, weights, visit, rho, days, delays, model, made_with)
+        return Ready(batch, codes, weights, visit, rho, days, delays, fitted)
+
+    def _batch_labels(self, begun: Fitted | None, classes: ArrayLike | None) -> Labels:
+        """Return the labels before a batch is read."""
+        if begun is not None and classes is None:
+            return begun.labels
+        labels = self._new_labels(classes)
+        if begun is not None and not begun.labels.codes.items() <= labels.codes.items():
+            raise ValueError(
+                f"classes={classes!r} is not the same as on the last call to partial_fit, "
+                f"which had {begun.labels.classes.tolist()!r}"
+            )
+        return labels
 
     def _features(self) -> int:
-        model = self._model if self._model is not None else self._parked
-        return 0 if model is None else model.features
+        return 0 if self._fitted is None else self._fitted.core.features
 
     @staticmethod
     def _batch(X: Any, model: _core.Model) -> Batch:
@@ -358,39 +361,41 @@ class Learning(Parameterised):
 
     def _step(self, x: Any, y: Any, weight: float) -> float:
         """Learn from one event that the core does not take as it is."""
-        model = self._model
-        if model is not None and self.hash_bits is None and not isinstance(x, dict):
-            score = model.step(as_event_row(x), y, weight, self._labels.codes)
+        fitted = self._fitted
+        current = fitted is not None and fitted.current
+        if fitted and current and self.hash_bits is None and not isinstance(x, dict):
+            score = fitted.core.step(as_event_row(x), y, weight, fitted.labels.codes)
             if score is not None:
                 return score
         return self._step_carefully(x, y, weight)
 
-    @one_thread_at_a_time
+    @locked
     def _step_carefully(self, x: Any, y: Any, weight: float) -> float:
         """Learn from one event that is the first, or has a new label, or a weight."""
-        self._check()
+        self.check_params()
         try:
             hash(y)
         except TypeError:
             raise ValueError(f"y must be one label, not {y!r}") from None
         weight = self._one_weight(weight)
-        self._refresh()
-        model, made_with, labels = self._model, self._made_with, self._labels
-        if model is None:
-            labels = self._new_labels()
+        fitted = self.refresh()
+        labels = self._new_labels() if fitted is None else fitted.labels
         labels, codes = labels.read(as_labels([y], 1))
         code = int(codes[0])
-        if model is None:
+        if fitted is None:
             form = "event" if isinstance(x, dict) else "dense"
-            model, made_with = self._make(labels, self._scaling(form))
+            fitted = self._make(labels, self._scaling(form))
+        elif labels is not fitted.labels:
+            fitted = fitted.replace(labels=labels)
+        core = fitted.core
         if isinstance(x, dict):
-            score = model.learn_event(x, code, weight)
+            score = core.learn_event(x, code, weight)
         elif self.hash_bits is not None:
             raise ValueError("hash_bits is for dict events: this event already has columns")
         else:
-            score = model.learn_row(self._event_row(x, model, learning=True), code, weight)
+            score = core.learn_row(self._event_row(x, core, learning=True), code, weight)
         if weight != 0:
-            self._keep(model, labels, made_with)
+            self._keep(fitted)
         return score
 
     def _one_weight(self, weight: Any) -> float:
@@ -402,8 +407,7 @@ class Learning(Parameterised):
         return float(weight)
 
     def _names(self) -> list[str]:
-        model = self._model if self._model is not None else self._parked
-        return [] if model is None else model.names
+        return [] if self._fitted is None else self._fitted.core.names
 
     def _event_row(self, x: Any, model: _core.Model, learning: bool) -> NDArray[np.float64]:
         row = as_event_row(x)

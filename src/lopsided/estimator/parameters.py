@@ -8,7 +8,7 @@ import functools
 import math
 import numbers
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,12 @@ T = TypeVar("T")
 Check = Callable[[Any], bool]
 
 
-def _parameter(default: Any, wanted: str, check: Check) -> Any:
-    return dataclasses.field(default=default, metadata={"wanted": wanted, "check": check})
+def parameter(
+    default: Any, wanted: str, check: Check = lambda _: True, *, kw_only: bool = True
+) -> Any:
+    """Return a parameter that must pass a check; `wanted` says in words what passes."""
+    about = {"wanted": wanted, "check": check}
+    return dataclasses.field(default=default, metadata=about, kw_only=kw_only)
 
 
 def is_number(value: Any) -> bool:
@@ -51,7 +55,7 @@ def same(a: Any, b: Any) -> bool:
 def positive(default: float | None, *, optional: bool = False) -> Any:
     """Return a parameter that must be a number above 0 (or None)."""
     wanted = "a positive number" + (" or None" if optional else "")
-    return _parameter(
+    return parameter(
         default, wanted, lambda v: (optional and v is None) or (is_number(v) and v > 0)
     )
 
@@ -67,7 +71,9 @@ def number(
     wanted = "a finite number"
     if math.isfinite(low):
         wanted = f"a number of at least {low:g}"
-    return _parameter(
+        if math.isfinite(high):
+            wanted = f"a number from {low:g} to {high:g}"
+    return parameter(
         default,
         wanted + (" or None" if optional else ""),
         lambda v: (optional and v is None) or (is_number(v) and low <= v <= high),
@@ -76,7 +82,7 @@ def number(
 
 def fraction(default: float | None, *, optional: bool = False) -> Any:
     """Return a parameter that must lie strictly between 0 and 1 (or be None)."""
-    return _parameter(
+    return parameter(
         default,
         "a number between 0 and 1, both excluded" + (", or None" if optional else ""),
         lambda v: (optional and v is None) or (is_number(v) and 0 < v < 1),
@@ -92,13 +98,13 @@ def integer(default: int | None, low: int, high: int, *, optional: bool = False)
             return optional
         return is_number(v) and v == int(v) and low <= v <= high
 
-    return _parameter(default, wanted, check)
+    return parameter(default, wanted, check)
 
 
 def sizes(default: int) -> Any:
     """Return a parameter that is a size, or a pair of sizes for the negative and positive class."""
     one = integer(default, 1, 10**6).metadata["check"]
-    return _parameter(
+    return parameter(
         default,
         "a whole number from 1 to 1000000, or a pair of them",
         lambda v: all(map(one, v)) and len(v) == 2 if isinstance(v, (tuple, list)) else one(v),
@@ -107,7 +113,7 @@ def sizes(default: int) -> Any:
 
 def choice(default: str, *choices: str) -> Any:
     """Return a parameter that must be one of some words."""
-    return _parameter(
+    return parameter(
         default,
         "one of " + ", ".join(repr(c) for c in choices),
         lambda v: isinstance(v, str) and v in choices,
@@ -116,7 +122,7 @@ def choice(default: str, *choices: str) -> Any:
 
 def switch(default: bool) -> Any:
     """Return a parameter that is true or false."""
-    return _parameter(
+    return parameter(
         default,
         "True or False",
         lambda v: isinstance(v, (bool, np.bool_)) or (type(v) is int and v in (0, 1)),
@@ -211,11 +217,13 @@ class Parameterised:
             setattr(self, name, value)
         return self
 
+    _always_shown: ClassVar[tuple[str, ...]] = ()
+
     def __repr__(self) -> str:
         defaults = {f.name: f.default for f in dataclasses.fields(self)}
         changed = (
             f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if not same(value, defaults[name])
+            for name, value in self.get_params(deep=False).items()
+            if name in self._always_shown or not same(value, defaults[name])
         )
         return f"{type(self).__name__}({', '.join(changed)})"

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..estimator.bank import learn_together
 from ..estimator.base import OnlineClassifier
 from ..estimator.batch import DivergedError
 from ..metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
-from .bank import learn_together
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,7 @@ def progressive(
     0.83
     """
     _check_model(model)
-    result = model._pass(
+    result = model.pass_over(
         X,
         y,
         sample_weight,

@@ -167,7 +167,7 @@ class StreamRun:
         result: dict[str, Any] = {**dataclasses.asdict(Counts()), "scores": [], "seconds": 0.0}
         while len(order):
             try:
-                result = self.model._pass(
+                result = self.model.pass_over(
                     block.X,
                     block.y,
                     block.weight,

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..algorithms._around import resolved
-from ..algorithms.active import Active
+from ..algorithms.active import Active, resolved
 from ..catalog import find
 from ..estimator.base import OnlineClassifier
 from ..evaluation.progressive import Progress, progressive

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from ..algorithms.sparse import SparseClassifier
 from ..catalog import find
+from ..estimator.bank import may_share
 from ..estimator.base import OnlineClassifier
 from ..estimator.batch import DivergedError
-from ..evaluation.bank import may_share
 from ..evaluation.progressive import progressive, run_bank
 from ..metrics import Counts
 
@@ -155,7 +155,7 @@ def _run(
     counts: Counts = progress
     if test is not None:
         rows, labels = test
-        positive = model._labels.positive
+        positive = model.labels.positive
         counts = Counts.tally(np.asarray(labels) == positive, model.predict(rows) == positive)
     return model.sparsity_, 1 - counts.accuracy, counts.sum(), progress.seconds
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from ..algorithms._around import Around
-from ..estimator.base import OnlineClassifier
-from ..estimator.batch import Batch, DivergedError, as_batch, is_events
-from ..estimator.columns import check_columns
-from ..estimator.learning import Ready, turn_of
-from ..estimator.parameters import same
+from .base import OnlineClassifier
+from .batch import Batch, DivergedError, as_batch, is_events
+from .columns import check_columns
+from .learning import Ready
+from .locking import lock_of
+from .parameters import same
 
 Result = dict[str, Any] | DivergedError
 
@@ -23,8 +23,8 @@ Result = dict[str, Any] | DivergedError
 def may_share(model: OnlineClassifier, X: Any) -> bool:
     """Say whether models like this one, but for some numbers, can learn together."""
     targeted = getattr(model, "target_sparsity", None) is not None
-    own = type(model)._pass is OnlineClassifier._pass and not isinstance(model, Around)
-    return own and not targeted and not is_events(X) and _core.learns_together(model._kind())
+    usual = type(model).pass_over is OnlineClassifier.pass_over and model._shares_passes
+    return usual and not targeted and not is_events(X) and _core.learns_together(model.core_kind())
 
 
 def learn_together(
@@ -47,14 +47,14 @@ def learn_together(
         return None
     with ExitStack() as turns:
         for model in sorted(models, key=id):
-            turns.enter_context(turn_of(model))
+            turns.enter_context(lock_of(model))
         try:
             ready = _all_ready(models, X, y, sample_weight, fresh, order)
             if ready is None:
                 return None
             one = ready[0]
             found: Any = _core.learn_together(
-                [each.model for each in ready],
+                [each.fitted.core for each in ready],
                 one.batch.rows,
                 one.codes,
                 one.weights,
@@ -84,8 +84,8 @@ def score_together(models: Sequence[OnlineClassifier], X: Any) -> list[Scores]:
     """Return what each model says of rows, in one pass if they learned in one."""
     batch = X if is_events(X) else as_batch(X)
     found: Any = None
-    cores = [model._model for model in models]
-    if len(models) > 1 and isinstance(batch, Batch) and cores[0] is not None and None not in cores:
+    cores = [model._fitted.core for model in models if model._fitted is not None]
+    if 1 < len(models) == len(cores) and isinstance(batch, Batch):
         check_columns(type(models[0]).__name__, cores[0], batch, learning=False)
         with suppress(ValueError, MemoryError):  # whatever is wrong is found again
             found = _core.score_together(cores, batch.rows)
@@ -127,6 +127,5 @@ def _all_ready(
     ready = [one]
     for model in models[1:]:
         model._check_weights(one.weights)
-        core, made_with = model._make(one.labels, one.made_with["scaling"])
-        ready.append(one._replace(model=core, made_with=made_with))
+        ready.append(one._replace(fitted=model._make(one.fitted.labels, one.fitted.scaling)))
     return ready

@@ -1,0 +1,52 @@
+"""The rules that say how much a label is wanted, and the parameters that belong to each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+QUERIES = ("always", "random", "margin", "asymmetric", "confidence")
+# Which of the parameters of a question have an effect on which rule.
+NEEDS: dict[str, tuple[str, ...]] = {
+    "always": (),
+    "random": ("probability",),
+    "margin": ("delta",),
+    "asymmetric": ("delta_pos", "delta_neg"),
+    "confidence": ("delta", "delta_pos", "delta_neg"),
+}
+RULE_PARAMETERS = ("delta", "delta_pos", "delta_neg", "probability")
+
+
+def check_query(asker: Any, inner: Any) -> None:
+    """Raise unless the parameters of an asker suit its rule and its learner."""
+    query = asker.query
+    for name in RULE_PARAMETERS:
+        if getattr(asker, name) is not None and name not in NEEDS[query]:
+            raise ValueError(f"{name} has no effect on query={query!r}")
+    pair = asker.delta_pos is not None, asker.delta_neg is not None
+    if query == "random" and asker.probability is None:
+        raise ValueError("query='random' needs probability=, that of a question")
+    if any(pair) != all(pair) or (query == "asymmetric" and not all(pair)):
+        raise ValueError(f"query={query!r}: give both delta_pos and delta_neg")
+    if any(pair) and asker.delta is not None:
+        raise ValueError("give delta, or delta_pos and delta_neg, not both")
+    if query == "confidence" and not inner._has_variance:
+        raise ValueError(
+            "query='confidence' needs a learner with a covariance, as ACOG and AROW are; "
+            f"for {type(inner).__name__} use query='margin'"
+        )
+    if asker.explore and query == "always":
+        raise ValueError("explore has no effect on query='always'")
+
+
+def query_options(asker: Any) -> dict[str, Any]:
+    """Return the options of the core for the rule of an asker."""
+    both = 1.0 if asker.delta is None else asker.delta
+    return {
+        "query": "margin" if asker.query == "asymmetric" else asker.query,
+        "delta_pos": float(both if asker.delta_pos is None else asker.delta_pos),
+        "delta_neg": float(both if asker.delta_neg is None else asker.delta_neg),
+        "probability": float(1.0 if asker.probability is None else asker.probability),
+        "explore": float(asker.explore),
+        "query_seed": float(asker.seed),
+        "max_pending": float(asker.max_pending),
+    }
