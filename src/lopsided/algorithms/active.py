@@ -29,11 +29,11 @@ from ..estimator.parameters import (
     positive,
 )
 from ..estimator.sklearn_compat import not_fitted
+from ..estimator.times import as_days, as_delays, latest_day
 from .budget import UNKNOWN, Budget, as_budget, carried_over
 from .decision import Decision, Decisions
 from .estimate import Estimate, estimate_from
 from .query import QUERIES, check_query, query_options
-from .times import as_days, as_delays, latest_day
 
 if TYPE_CHECKING:
     from typing_extensions import Self

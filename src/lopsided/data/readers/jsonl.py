@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms.times import seconds
+from ...estimator.times import seconds
 from ..block import BadLines, Block, DataError
 from ._available import read_some
 from .files import open_bytes

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import _core
-from ....algorithms.times import seconds
+from ....estimator.times import seconds
 from ...block import BadLines, Block, DataError, Dense, Sparse
 from .classes import Classes
 from .columns import Columns

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.batch import BadRowError
-from ..estimator.parameters import is_number
+from .batch import BadRowError
+from .parameters import is_number
 
 FAR = 1e11  # seconds from 1970, the year 5138; in milliseconds it is 1973
 LEAP = 366  # days between times that follow each other; more is taken for a slip
