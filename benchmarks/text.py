@@ -18,7 +18,7 @@ import lopsided
 from lopsided import _core
 from lopsided.data.block import Block
 from lopsided.data.readers.libsvm import LibsvmReader
-from lopsided.data.readers.row_cache import PackedReader, write_packed
+from lopsided.data.readers.row_cache import RowCacheReader, write_row_cache
 
 from . import data, peers
 from .csr import one_pass_sgd
@@ -63,7 +63,7 @@ def _text(rows: int) -> bytes:
 def _speed(text: bytes, times: int, folder: str) -> Iterator[Group]:
     path = f"{folder}/rows.svm"
     Path(path).write_bytes(text * times)
-    write_packed(path, f"{path}.lopc")
+    write_row_cache(path, f"{path}.lopc")
     rows, size = times * text.count(b"\n"), times * len(text) / 1e6
     title = f"LIBSVM text to model, {size:.0f} MB, 75 pairs a row"
     note = "wall time; with all processors the work is that of several threads"
@@ -76,7 +76,7 @@ def _speed(text: bytes, times: int, folder: str) -> Iterator[Group]:
             ours(BYTEWISE, 2.5, lambda: alone(lambda: _learn(_Bytewise(path)))),
             ours(OURS, 4.5, lambda: alone(lambda: _learn(LibsvmReader(path)))),
             ours(TOGETHER, 7.5, lambda: _learn(LibsvmReader(path))),
-            ours(CACHE, 9, lambda: alone(lambda: _learn(PackedReader(f"{path}.lopc")))),
+            ours(CACHE, 9, lambda: alone(lambda: _learn(RowCacheReader(f"{path}.lopc")))),
             Contender(COUNT, timed(lambda: _count(path)), rows, ours=False),
         ]
         yield Group(title, "ns/row", contenders, COUNT, note)
@@ -89,7 +89,7 @@ def _speed(text: bytes, times: int, folder: str) -> Iterator[Group]:
     contenders = [
         ours("text with AVX2", None, lambda: alone(lambda: _read(LibsvmReader(path)))),
         ours("text byte by byte", None, lambda: alone(lambda: _read(_Bytewise(path)))),
-        ours("cache", None, lambda: alone(lambda: _read(PackedReader(f"{path}.lopc")))),
+        ours("cache", None, lambda: alone(lambda: _read(RowCacheReader(f"{path}.lopc")))),
     ]
     title = f"reading alone, one processor, {size:.0f} MB, 75 pairs a row"
     yield Group(title, "ns/row", contenders, "text byte by byte")

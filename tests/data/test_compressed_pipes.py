@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from lopsided.data.block import DataError
-from lopsided.data.readers.files import is_packed, open_bytes
+from lopsided.data.readers.files import is_row_cache, open_bytes
 
 COMPRESS = {
     "plain": bytes,
@@ -64,7 +64,7 @@ def test_a_named_pipe_is_not_opened_to_see_what_it_is(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     found = []
     looking = threading.Thread(
-        target=lambda: found.append(is_packed(str(tmp_path / "pipe"))), daemon=True
+        target=lambda: found.append(is_row_cache(str(tmp_path / "pipe"))), daemon=True
     )
     looking.start()
     looking.join(timeout=10)  # nobody writes: to open it would take for ever

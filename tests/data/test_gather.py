@@ -61,7 +61,7 @@ def test_libsvm_text_in_pieces_is_one_matrix(tmp_path):
         pairs = zip((row.indices + 1).tolist(), row.data.tolist(), strict=True)
         lines.append(" ".join(["1", *(f"{j}:{v!r}" for j, v in pairs)]))
     path.write_text("\n".join(lines))
-    found = gather(LibsvmReader(str(path), piece=1000))
+    found = gather(LibsvmReader(str(path), chunk_bytes=1000))
     assert found.X.shape[0] == 300
     np.testing.assert_array_equal(as_array(found.X), X.toarray()[:, : found.X.shape[1]])
 

@@ -8,14 +8,12 @@ import json
 import os
 import tempfile
 import threading
-from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lopsided.data.block import BadLines, DataError
-from lopsided.data.readers import jsonl
 from lopsided.data.readers.jsonl import JsonLinesReader
 
 FILE = "events.jsonl"
@@ -165,12 +163,9 @@ def test_wrong_options(write):
 
 
 def test_a_line_without_end_is_refused(write):
-    with (
-        mock.patch.object(jsonl, "_PIECE", 100),
-        mock.patch.object(jsonl, "_MAX_LINE", 1000),
-        pytest.raises(DataError, match=r"line 2.*at most 1000 bytes"),
-    ):
-        list(JsonLinesReader(write(b'{"label":1}\n' + b"x" * 5000)))
+    path = write(b'{"label":1}\n' + b"x" * 5000)
+    with pytest.raises(DataError, match=r"line 2.*at most 1000 bytes"):
+        list(JsonLinesReader(path, chunk_bytes=100, max_line_bytes=1000))
 
 
 def test_compressed_and_pipes(write, tmp_path):
@@ -209,21 +204,18 @@ values = st.one_of(
 @settings(max_examples=100, deadline=None)
 @given(
     events=st.lists(st.dictionaries(names, values, max_size=5), min_size=1, max_size=15),
-    piece=st.integers(1, 50),
+    chunk_bytes=st.integers(1, 50),
     block_rows=st.integers(1, 6),
     ascii_only=st.booleans(),
 )
-def test_events_survive_writing_and_reading(events, piece, block_rows, ascii_only):
+def test_events_survive_writing_and_reading(events, chunk_bytes, block_rows, ascii_only):
     lines = [
         json.dumps({**e, "label": i % 2}, ensure_ascii=ascii_only) for i, e in enumerate(events)
     ]
-    with (
-        tempfile.NamedTemporaryFile(suffix=".jsonl") as file,
-        mock.patch.object(jsonl, "_PIECE", piece),
-    ):
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
         file.write("\n".join(lines).encode())
         file.flush()
-        rows = rows_of(JsonLinesReader(file.name, block_rows=block_rows))
+        rows = rows_of(JsonLinesReader(file.name, block_rows=block_rows, chunk_bytes=chunk_bytes))
     expected = [(e, i % 2, None, i + 1) for i, e in enumerate(events)]
     assert repr(rows) == repr(expected)
 

@@ -124,8 +124,8 @@ def test_the_base_is_found_in_the_first_block(write, text, columns):
 
 def test_the_base_is_found_after_rows_and_pieces_without_columns(write):
     text = "# notes\n" * 50 + "-1\n" + "-1 0:5 2:1\n1 1:2\n"
-    assert [b.X.columns for b in LibsvmReader(write(text), piece=16)][-1] <= 3
-    assert learned(write(text), piece=16) == learned(write(text), base=0)
+    assert [b.X.columns for b in LibsvmReader(write(text), chunk_bytes=16)][-1] <= 3
+    assert learned(write(text), chunk_bytes=16) == learned(write(text), base=0)
 
 
 def test_a_base_that_is_told_is_kept(write):
@@ -139,7 +139,7 @@ def test_index_0_in_a_file_that_counts_from_1_is_an_error(write):
         list(LibsvmReader(path, base=1))
     text = b"-1 1:1 2:2\n" * 1000 + b"1 0:1\n"
     with pytest.raises(DataError, match=r"line 1001, column 3.*counts from 0"):
-        list(LibsvmReader(write(text), piece=100))
+        list(LibsvmReader(write(text), chunk_bytes=100))
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_a_fault_names_file_line_column_text_and_what_was_expected(
     text = f"-1 1:1 2:2\n# note\n{line}\n1 1:1\n".encode("latin-1")
     path = write(text)
     with pytest.raises(DataError) as caught:
-        list(LibsvmReader(path, piece=piece, base=1))
+        list(LibsvmReader(path, chunk_bytes=piece, base=1))
     error = caught.value
     assert (error.file, error.line, error.column, error.found) == (path, 3, column, found)
     assert expected in error.expected
@@ -51,7 +51,7 @@ def test_nothing_of_a_bad_line_is_learned(write, line, piece):
     good = some_text(50).splitlines(keepends=True)
     bad = [*good[:20], line.encode("latin-1") + b"\n", *good[20:]]
     tolerated = BadLines(1)
-    got = learned(write(b"".join(bad)), bad=tolerated, piece=piece, base=1)
+    got = learned(write(b"".join(bad)), bad=tolerated, chunk_bytes=piece, base=1)
     assert got == learned(write(b"".join(good)), base=1)
     assert [error.line for error in tolerated.found] == [21]
 
@@ -61,10 +61,10 @@ def test_one_bad_line_more_than_allowed_stops(write, piece):
     path = write("-1 1:1\nx\n1 1:1\ny\n1 1:2\nz\n1 1:1\n")
     few = BadLines(2)
     with pytest.raises(DataError, match=r"line 6, column 1: found \"z\""):
-        list(LibsvmReader(path, bad=few, piece=piece))
+        list(LibsvmReader(path, bad=few, chunk_bytes=piece))
     assert [error.line for error in few.found] == [2, 4]
     enough = BadLines(3)
-    assert labels_and_lines(LibsvmReader(path, bad=enough, piece=piece)) == [
+    assert labels_and_lines(LibsvmReader(path, bad=enough, chunk_bytes=piece)) == [
         (-1, 1), (1, 3), (1, 5), (1, 7),
     ]  # fmt: skip
     assert [error.found for error in enough.found] == ["x", "y", "z"]

@@ -27,9 +27,9 @@ PIECES = (1, 2, 7, 64, 1000, 1 << 16, 1 << 20)
 @pytest.mark.parametrize("make", [COG, ACOG])
 def test_pieces_of_any_size_give_the_same_rows_and_the_same_model(write, piece, make):
     path = write(some_text())
-    assert learned(path, make(), piece=piece) == learned(path, make())
+    assert learned(path, make(), chunk_bytes=piece) == learned(path, make())
     whole = labels_and_lines(LibsvmReader(path))
-    assert labels_and_lines(LibsvmReader(path, piece=piece)) == whole
+    assert labels_and_lines(LibsvmReader(path, chunk_bytes=piece)) == whole
     assert [line for _, line in whole] == list(range(1, 402))
 
 
@@ -38,7 +38,7 @@ def test_pieces_of_any_size_give_the_same_rows_and_the_same_model(write, piece, 
 def test_pieces_cut_anywhere_give_the_same_rows(case, piece):
     text, _, labels, lines = case
     with file_of(text) as path:
-        blocks = list(LibsvmReader(path, base=1, piece=piece))
+        blocks = list(LibsvmReader(path, base=1, chunk_bytes=piece))
         assert labels_and_lines(blocks) == list(zip(labels, lines, strict=True))
         (whole,) = LibsvmReader(path, base=1)
         parts = np.concatenate([values(b, 41) for b in blocks])
@@ -48,9 +48,9 @@ def test_pieces_cut_anywhere_give_the_same_rows(case, piece):
 def test_a_line_longer_than_a_piece_is_read(write):
     long_line = "-1 " + " ".join(f"{k}:{k}" for k in range(1, 20_000)) + "\n"
     path = write("1 1:1\n" + 3 * (long_line + "1 2:2\n") + long_line.rstrip())
-    blocks = list(LibsvmReader(path, piece=4096))
+    blocks = list(LibsvmReader(path, chunk_bytes=4096))
     assert labels_and_lines(blocks) == labels_and_lines(LibsvmReader(path))
-    assert learned(path, piece=4096) == learned(path)
+    assert learned(path, chunk_bytes=4096) == learned(path)
 
 
 def halves(text):
@@ -71,9 +71,9 @@ COMPRESSIONS = {
 def test_compressed_files_give_what_plain_ones_give(write, ending, piece):
     text, pack = some_text(), COMPRESSIONS[ending]
     plain = learned(write(text))
-    assert learned(write(pack(text), "one.svm" + ending), piece=piece) == plain
+    assert learned(write(pack(text), "one.svm" + ending), chunk_bytes=piece) == plain
     members = b"".join(map(pack, halves(text)))
-    assert learned(write(members, "two.svm" + ending), piece=piece) == plain
+    assert learned(write(members, "two.svm" + ending), chunk_bytes=piece) == plain
 
 
 @pytest.mark.parametrize("ending", COMPRESSIONS)

@@ -39,17 +39,17 @@ def until_it_fails(path, **options):
 @pytest.mark.parametrize("piece", [1, 64, 1000])
 def test_any_number_of_threads_gives_the_same_model(write, threads, piece):
     path = write(some_text())
-    assert learned(path, piece=piece) == learned(path)
-    assert until_it_fails(path, piece=piece) == (list(range(1, 402)), None)
+    assert learned(path, chunk_bytes=piece) == learned(path)
+    assert until_it_fails(path, chunk_bytes=piece) == (list(range(1, 402)), None)
 
 
 def test_a_bad_line_ends_the_reading_at_its_place_with_any_number_of_threads(write, threads):
     path = write(b"1 1:1\n" * 500 + b"spam\n" + b"1 1:x\n" * 500)
-    lines, error = until_it_fails(path, piece=60)
+    lines, error = until_it_fails(path, chunk_bytes=60)
     assert lines == list(range(1, 501))
     assert "line 501, column 1" in error
     bad = BadLines(2)
-    lines, error = until_it_fails(path, piece=60, bad=bad)
+    lines, error = until_it_fails(path, chunk_bytes=60, bad=bad)
     assert [fault.line for fault in bad.found] == [501, 502]
     assert "line 503, column 5" in error
 
@@ -57,7 +57,7 @@ def test_a_bad_line_ends_the_reading_at_its_place_with_any_number_of_threads(wri
 def test_what_comes_before_the_damage_is_read_with_any_number_of_threads(write, threads):
     packed = gzip.compress(some_text(4000))
     path = write(packed[: len(packed) // 2], "cut.svm.gz")
-    lines, error = until_it_fails(path, piece=1000)
+    lines, error = until_it_fails(path, chunk_bytes=1000)
     assert lines == list(range(1, len(lines) + 1))
     assert len(lines) > 1000
     assert "byte" in error
@@ -67,7 +67,7 @@ def test_many_threads_and_pieces_stay_in_order(write, monkeypatch):
     monkeypatch.setattr(libsvm, "_threads", lambda: 8)
     path = write(some_text(3000))
     for _ in range(5):
-        assert until_it_fails(path, piece=50) == (list(range(1, 3002)), None)
+        assert until_it_fails(path, chunk_bytes=50) == (list(range(1, 3002)), None)
 
 
 class NotTodayError(Exception):
@@ -75,17 +75,17 @@ class NotTodayError(Exception):
 
 
 def _to_the_end(path):
-    assert list(LibsvmReader(path, piece=100))
+    assert list(LibsvmReader(path, chunk_bytes=100))
 
 
 def _early_break(path):
-    for _ in LibsvmReader(path, piece=100):
+    for _ in LibsvmReader(path, chunk_bytes=100):
         break
 
 
 def _consumer_fails(path):
     def use():
-        for _ in LibsvmReader(path, piece=100):
+        for _ in LibsvmReader(path, chunk_bytes=100):
             raise NotTodayError
 
     with pytest.raises(NotTodayError):
@@ -94,7 +94,7 @@ def _consumer_fails(path):
 
 def _bad_line(path):
     with pytest.raises(DataError):
-        list(LibsvmReader(path, piece=100, max_features=2))
+        list(LibsvmReader(path, chunk_bytes=100, max_features=2))
 
 
 @pytest.mark.parametrize("use", [_to_the_end, _early_break, _consumer_fails, _bad_line])

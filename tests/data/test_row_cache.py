@@ -17,8 +17,8 @@ from lopsided import ACOG, COG, _core
 from lopsided.data import open_reader
 from lopsided.data.block import BadLines, DataError
 from lopsided.data.gather import gather
-from lopsided.data.readers.files import PACKED
-from lopsided.data.readers.row_cache import PackedReader, write_packed
+from lopsided.data.readers.files import ROW_CACHE_MAGIC
+from lopsided.data.readers.row_cache import RowCacheReader, write_row_cache
 from lopsided.persist import to_bytes
 
 ROWS = b"-1 1:1 2:2\n# note\n1 2:0.5 7:-3\n\n-1\n1 3:0.1\n"
@@ -31,7 +31,7 @@ def cache(tmp_path):
         source = tmp_path / name
         source.write_bytes(text)
         out = str(tmp_path / f"{name}.lopc")
-        write_packed(str(source), out, **options)
+        write_row_cache(str(source), out, **options)
         return out
 
     return cache
@@ -56,21 +56,21 @@ def text_of(cache):
 @pytest.mark.parametrize("piece", [1, 20, 1 << 20])
 @pytest.mark.parametrize("text", [ROWS, SPREAD, some_text(), b"1 0:1 4:2\n", b"-1\n1\n"])
 def test_a_cache_says_what_the_text_says(cache, text, piece):
-    path = cache(text, piece=piece)
-    assert contents(open_reader(path)) == contents(open_reader(text_of(path), piece=piece))
+    path = cache(text, chunk_bytes=piece)
+    assert contents(open_reader(path)) == contents(open_reader(text_of(path), chunk_bytes=piece))
 
 
 @settings(max_examples=60, deadline=None)
 @given(texts(1), st.integers(1, 100))
 def test_any_text_has_a_cache(case, piece):
     with file_of(case[0]) as path:
-        write_packed(path, path + ".lopc", base=1, piece=piece)
+        write_row_cache(path, path + ".lopc", base=1, chunk_bytes=piece)
         assert contents(open_reader(path + ".lopc")) == contents(open_reader(path, base=1))
 
 
 @pytest.mark.parametrize("make", [COG, ACOG])
 def test_a_cache_gives_the_same_model(cache, make):
-    path = cache(some_text(), piece=1000)
+    path = cache(some_text(), chunk_bytes=1000)
     models = [make(), make()]
     for model, data in zip(models, (path, text_of(path)), strict=True):
         for block in open_reader(data):
@@ -100,8 +100,8 @@ def test_rows_to_predict_may_lack_labels(cache):
 
 def test_a_cache_is_known_by_its_first_bytes(cache, tmp_path):
     os.rename(cache(), tmp_path / "other.svm")
-    assert isinstance(open_reader(str(tmp_path / "other.svm")), PackedReader)
-    assert isinstance(open_reader(str(tmp_path / "other.svm"), "libsvm"), PackedReader)
+    assert isinstance(open_reader(str(tmp_path / "other.svm")), RowCacheReader)
+    assert isinstance(open_reader(str(tmp_path / "other.svm"), "libsvm"), RowCacheReader)
 
 
 def test_an_option_of_the_text_says_nothing_to_a_cache(cache):
@@ -116,15 +116,15 @@ def test_bad_lines_are_left_out_if_they_may_be(cache):
     path = cache(b"1 1:1\nspam\n-1 2:1\n", bad=bad)
     assert [error.line for error in bad.found] == [2]
     assert contents(open_reader(path))[3] == [1, 3]
-    assert PackedReader(path).about.left_out == 1
+    assert RowCacheReader(path).about.left_out == 1
 
 
 def test_a_cache_in_a_pipe_or_compressed_is_an_error(cache, tmp_path):
     data = Path(cache()).read_bytes()
     (tmp_path / "packed.svm.gz").write_bytes(gzip.compress(data))
-    with pytest.raises(DataError, match="this is a cache: name it as a plain file"):
+    with pytest.raises(DataError, match="this is a cache: give the plain file"):
         list(open_reader(str(tmp_path / "packed.svm.gz")))
-    for sent in (data, PACKED + bytes(50)):
+    for sent in (data, ROW_CACHE_MAGIC + bytes(50)):
         with pipe([sent]) as path, pytest.raises(DataError, match="this is a cache"):
             list(open_reader(path))
     with pipe([data]) as path, pytest.raises(DataError, match="name a plain file"):
@@ -132,18 +132,18 @@ def test_a_cache_in_a_pipe_or_compressed_is_an_error(cache, tmp_path):
 
 
 def test_a_file_is_open_while_its_blocks_are_in_use(cache):
-    path = cache(some_text(), piece=100)
+    path = cache(some_text(), chunk_bytes=100)
     files = open_files()
-    block = next(iter(PackedReader(path)))
+    block = next(iter(RowCacheReader(path)))
     assert len(open_files()) == len(files) + 1
     del block
-    assert len(list(PackedReader(path))) > 10
+    assert len(list(RowCacheReader(path))) > 10
     assert open_files() == files
 
 
 def test_blocks_outlive_their_reader(cache):
-    path = cache(some_text(), piece=100)
-    blocks = list(PackedReader(path))
+    path = cache(some_text(), chunk_bytes=100)
+    blocks = list(RowCacheReader(path))
     os.unlink(path)
     assert contents(blocks) == contents(open_reader(text_of(path)))
 
@@ -158,7 +158,7 @@ def test_a_cache_does_not_go_stale_silently(cache, tmp_path):
     os.utime(text, ns=(was, was + 1))
     with pytest.raises(DataError, match=r"rows\.svm is not as it was .*lopsided data cache"):
         open_reader(path)
-    assert PackedReader(path, fresh=False).about.source.state(path) == "changed"
+    assert RowCacheReader(path, fresh=False).about.source.state(path) == "changed"
     os.utime(text, ns=(was, was))
     assert len(list(open_reader(path))) == 1
     text.write_bytes(ROWS + b"1 1:1\n")
@@ -173,7 +173,7 @@ def test_the_source_is_found_from_another_folder(cache, tmp_path, monkeypatch):
     path = cache()
     (tmp_path / "kept").mkdir()
     out = tmp_path / "kept" / "rows.lopc"
-    about = write_packed(text_of(path), str(out))
+    about = write_row_cache(text_of(path), str(out))
     assert about.source.name == os.path.join("..", "rows.svm")
     monkeypatch.chdir(tmp_path / "kept")
     assert about.source.state("rows.lopc") == "unchanged"
@@ -186,7 +186,7 @@ def test_a_bad_line_leaves_the_old_cache_and_no_other_file(cache, tmp_path):
     path = cache()
     before = Path(path).read_bytes()
     with pytest.raises(DataError, match="line 401"):
-        cache(b"1 1:1\n" * 400 + b"spam\n", piece=100)
+        cache(b"1 1:1\n" * 400 + b"spam\n", chunk_bytes=100)
     assert Path(path).read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == ["rows.svm", "rows.svm.lopc"]
 
@@ -206,9 +206,9 @@ def test_a_text_that_changes_meanwhile_is_an_error(cache, tmp_path, monkeypatch)
 def test_what_is_no_text_cannot_be_cached(cache, tmp_path):
     path = cache()
     with pytest.raises(DataError, match="this is a cache already"):
-        write_packed(path, str(tmp_path / "again"))
+        write_row_cache(path, str(tmp_path / "again"))
     with pytest.raises(DataError, match="not a plain file"):
-        write_packed(text_of(path), "/dev/null")
+        write_row_cache(text_of(path), "/dev/null")
     with pytest.raises(DataError, match="no rows"):
         cache(b"# nothing\n", "empty.svm")
 
@@ -217,13 +217,13 @@ def test_what_is_no_text_cannot_be_cached(cache, tmp_path):
 
 
 def read_all(path):
-    for block in PackedReader(path, labelled=False):
+    for block in RowCacheReader(path, labelled=False):
         block.X.csr()
         COG().partial_fit(block.X, block.y, [-1, 1])
 
 
 def test_every_changed_byte_is_an_error(cache, tmp_path):
-    data = Path(cache(SPREAD, piece=20)).read_bytes()
+    data = Path(cache(SPREAD, chunk_bytes=20)).read_bytes()
     path = tmp_path / "damaged.lopc"
     for at in range(len(data)):
         changed = bytearray(data)
@@ -276,7 +276,7 @@ def test_a_strange_description_is_an_error(cache, tmp_path, text):
 
 
 def test_blocks_that_are_missing_are_an_error(cache, tmp_path):
-    data, path = Path(cache(some_text(), piece=1000)).read_bytes(), tmp_path / "less.lopc"
+    data, path = Path(cache(some_text(), chunk_bytes=1000)).read_bytes(), tmp_path / "less.lopc"
     first = struct.unpack_from("<Q", data, 64 + 32)[0]
     place = struct.unpack_from("<Q", data, 16)[0]
     path.write_bytes(headed(data[:64] + data[64 + first :], place=place - first))
@@ -289,11 +289,11 @@ def test_another_file_is_no_cache(tmp_path, data):
     path = tmp_path / "x.lopc"
     path.write_bytes(data)
     with pytest.raises(DataError, match="this is no cache"):
-        PackedReader(str(path))
+        RowCacheReader(str(path))
 
 
 def test_a_missing_cache_and_a_folder_are_errors(tmp_path):
     with pytest.raises(DataError, match="no such file"):
-        PackedReader(str(tmp_path / "no.lopc"))
+        RowCacheReader(str(tmp_path / "no.lopc"))
     with pytest.raises(DataError, match="a folder"):
-        PackedReader(str(tmp_path))
+        RowCacheReader(str(tmp_path))

@@ -6,7 +6,6 @@ import contextlib
 import csv
 import io
 import tempfile
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from table_rows import rows_of
 
 from lopsided.data.block import BadLines, DataError
 from lopsided.data.readers.csv import CsvReader
-from lopsided.data.readers.tabular import csv_text as _csv_text
+from lopsided.data.readers.tabular.csv_text import CsvText
 
 pytest.importorskip("pyarrow")
 
@@ -24,32 +23,32 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 sizes = st.integers(1, 40)
 
 
-def read(text, piece=1 << 20, **options):
-    """The rows of a text, its names and its bad lines, read in pieces of some bytes."""
+def read(text, chunk_bytes=1 << 20, **options):
+    """The rows of a text, its names and its bad lines, read in chunks of some bytes."""
     bad = BadLines(allowed=10**6)
     with tempfile.NamedTemporaryFile(suffix=".csv") as file:
         file.write(text.encode())
         file.flush()
-        with mock.patch.object(_csv_text, "PIECE", piece):
-            reader = CsvReader(file.name, bad=bad, **options)
-            try:
-                rows = rows_of(reader)
-            except DataError as error:
-                rows = str(error).replace(file.name, "")
+        reader = CsvReader(file.name, bad=bad, chunk_bytes=chunk_bytes, **options)
+        try:
+            rows = rows_of(reader)
+        except DataError as error:
+            rows = str(error).replace(file.name, "")
     return rows, reader.names, [str(error).replace(file.name, "") for error in bad.found]
 
 
 class Bytes(io.BytesIO):
+    read_available = io.BytesIO.read
     size = 0
     name = "text"
 
 
 @settings(max_examples=300, deadline=None)
-@given(text=st.text('ab,"\n\r', max_size=40), piece=sizes)
+@given(text=st.text('ab,"\n\r', max_size=40), chunk_bytes=sizes)
 @example('a,5" b\nc"d,"e\n', 1)
 @example('"a"b"c\n"d,\n', 3)
 @example('"a\r', 1)
-def test_rows_cells_and_lines_are_those_of_the_csv_module(text, piece):
+def test_rows_cells_and_lines_are_those_of_the_csv_module(text, chunk_bytes):
     reader = csv.reader(io.StringIO(text, newline=""))
     expected, line = [], 1
     for cells in reader:
@@ -57,13 +56,12 @@ def test_rows_cells_and_lines_are_those_of_the_csv_module(text, piece):
             expected.append((line, cells))
         line = reader.line_num + 1
     faults = []
-    rows = _csv_text.CsvText(Bytes(text.encode()), ",", faults.append)
-    with mock.patch.object(_csv_text, "PIECE", piece):
-        got = [
-            (int(part.lines[i]), [cell.decode() for cell in rows.cells(part.row(i))])
-            for part in rows
-            for i in range(len(part))
-        ]
+    rows = CsvText(Bytes(text.encode()), ",", faults.append, chunk_bytes)
+    got = [
+        (int(part.lines[i]), [cell.decode() for cell in rows.cells(part.row(i))])
+        for part in rows
+        for i in range(len(part))
+    ]
     if faults:  # a quote not closed: Python takes all the rest for one cell
         got = [row for row in got if row[0] < faults[0].line]
         expected = [row for row in expected if row[0] < faults[0].line]
@@ -74,17 +72,17 @@ def test_rows_cells_and_lines_are_those_of_the_csv_module(text, piece):
 @given(
     rows=st.lists(st.tuples(texts, texts), min_size=1, max_size=12),
     end=st.sampled_from(["\n", "\r\n"]),
-    piece=sizes,
+    chunk_bytes=sizes,
     block_rows=st.integers(1, 5),
 )
-def test_texts_survive_writing_and_reading(rows, end, piece, block_rows):
+def test_texts_survive_writing_and_reading(rows, end, chunk_bytes, block_rows):
     written = io.StringIO(newline="")
     writer = csv.writer(written, lineterminator=end, quoting=csv.QUOTE_ALL)
     writer.writerow(["u", "v", "label"])
     writer.writerows([u, v, "0"] for u, v in rows)
     got, names, bad = read(
         written.getvalue(),
-        piece,
+        chunk_bytes,
         categorical=["u", "v"],
         missing="zero",
         block_rows=block_rows,
@@ -121,18 +119,18 @@ words = st.sampled_from(["u", "v", "w", "", '"a\nb"', '"', '5"', "u,v", "\xe9"])
 @given(
     rows=st.lists(st.tuples(cells, words, words, st.sampled_from("0012")), max_size=25),
     missing=st.sampled_from(["error", "zero", "drop"]),
-    piece=sizes,
+    chunk_bytes=sizes,
     block_rows=st.integers(1, 7),
 )
-def test_pieces_and_blocks_of_any_size_give_the_same(rows, missing, piece, block_rows):
+def test_pieces_and_blocks_of_any_size_give_the_same(rows, missing, chunk_bytes, block_rows):
     text = "n,c,d,y\n" + "".join(",".join(row) + "\n" for row in rows)
     options = {"categorical": ["c", "d"], "missing": missing}
-    assert read(text, piece, block_rows=block_rows, **options) == read(text, **options)
+    assert read(text, chunk_bytes, block_rows=block_rows, **options) == read(text, **options)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(1, 4000))
-def test_names_grow_with_the_rows_only(seed, block_rows, piece):
+def test_names_grow_with_the_rows_only(seed, block_rows, chunk_bytes):
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 30, (60, 2)).tolist()
     text = "c,d,y\n" + "".join(f"{c},{d},0\n" for c, d in values)
@@ -140,13 +138,13 @@ def test_names_grow_with_the_rows_only(seed, block_rows, piece):
         file.write(text.encode())
         file.flush()
         seen: dict[str, None] = {}
-        with mock.patch.object(_csv_text, "PIECE", piece):
-            for block in CsvReader(file.name, categorical=[0, 1], block_rows=block_rows):
-                for line in block.lines:
-                    c, d = values[line - 2]
-                    seen |= {f"c={c}": None, f"d={d}": None}
-                assert block.X.names == list(seen)
-                assert block.X.shape == (len(block.lines), len(seen))
+        sizes = {"block_rows": block_rows, "chunk_bytes": chunk_bytes}
+        for block in CsvReader(file.name, categorical=[0, 1], **sizes):
+            for line in block.lines:
+                c, d = values[line - 2]
+                seen |= {f"c={c}": None, f"d={d}": None}
+            assert block.X.names == list(seen)
+            assert block.X.shape == (len(block.lines), len(seen))
 
 
 @settings(max_examples=200, deadline=None)

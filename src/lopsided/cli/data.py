@@ -128,17 +128,17 @@ def cache_(
     as_json: bool,
 ) -> None:
     """Keep a LIBSVM file in a binary form that is read at the speed of memory."""
-    from ..data.readers.row_cache import PackedReader, write_packed
+    from ..data.readers.row_cache import RowCacheReader, write_row_cache
 
     if info:
         if any((out, base is not None, max_features, skip_bad is not None, unlabelled)):
             raise click.UsageError("--info only looks at a cache: leave the other options out")
-        path, about = file, PackedReader(file, fresh=False).about
+        path, about = file, RowCacheReader(file, fresh=False).about
     else:
         path, bad = _beside(file, out), BadLines(skip_bad or 0)
         given = {"base": base, "max_features": max_features}
         known = {k: v for k, v in given.items() if v is not None}
-        about = write_packed(file, path, bad=bad, labelled=not unlabelled, **known)
+        about = write_row_cache(file, path, bad=bad, labelled=not unlabelled, **known)
         for error in bad.found:
             click.echo(f"left out: {error}", err=True)
     rows = [("cache", path), *about.table(path)]

@@ -1,4 +1,4 @@
-"""Streams of data: readers, data sets by name, generators."""
+"""Data streams: readers, data sets by name, generators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from ..estimator.parameters import nearest
 from .block import BadLines, Block, DataError
-from .readers.files import is_packed, plain_name
+from .readers.base import Reader
+from .readers.files import is_row_cache, plain_name
 
 _READERS = {
     "libsvm": ("readers.libsvm", "LibsvmReader"),
@@ -19,7 +20,7 @@ _READERS = {
     "parquet": ("readers.parquet", "ParquetReader"),
     "jsonl": ("readers.jsonl", "JsonLinesReader"),
     "npz": ("readers.npz", "NpzReader"),
-    "lopc": ("readers.row_cache", "PackedReader"),
+    "lopc": ("readers.row_cache", "RowCacheReader"),
 }
 _ENDINGS = {
     ".svm": "libsvm",
@@ -55,7 +56,7 @@ def open_reader(
     classes: Sequence[Any] = (),
     hash_bits: int | None = None,
     **options: Any,
-) -> Any:
+) -> Reader:
     """Open a file, "-" or a pipe as a stream of blocks.
 
     Parameters
@@ -80,28 +81,25 @@ def open_reader(
     """
     hint = ", or say which format it is with form" if form is None else ""
     form = form_of(path) if form is None else form
-    if form == "libsvm" and is_packed(path):
+    if form == "libsvm" and is_row_cache(path):
         form = "lopc"
     if form not in _READERS:
         raise ValueError(f"there is no format {form!r}: {nearest(form, _READERS)}")
     module, name = _READERS[form]
     reader = getattr(importlib.import_module(f".{module}", __name__), name)
-    known = set(reader.__init__.__kwdefaults__)
+    known = reader.options()
     for option in options:
         if option not in known:
             raise ValueError(f"{option} says nothing to the {form} reader: leave it out{hint}")
-    if "names" in known:
-        options["names"] = names
-    if "hash_bits" in known:
-        options["hash_bits"] = hash_bits
-    if "classes" in known:
-        options["classes"] = list(classes)
+    model = {"names": names, "hash_bits": hash_bits, "classes": list(classes)}
+    options |= {name: value for name, value in model.items() if name in known}
     if path.endswith(".tsv") and "delimiter" in known:
         options.setdefault("delimiter", "\t")
-    return reader(path, labelled=labelled, bad=bad, **options)
+    opened: Reader = reader(path, labelled=labelled, bad=bad, **options)
+    return opened
 
 
-class NamedReader:
+class NamedReader(Reader):
     """Read a data set of the registry that is on this machine, part after part.
 
     Parameters
@@ -124,10 +122,10 @@ class NamedReader:
         bad: BadLines | None = None,
         **options: Any,
     ) -> None:
-        from .sets import downloads as cache
+        from .sets import downloads
 
         name, _, part = name.partition(":")
-        found = cache.find(name, folders, parts=(part,) if part else None)
+        found = downloads.find(name, folders, parts=(part,) if part else None)
         if found is None:
             raise DataError(
                 name,
@@ -136,15 +134,14 @@ class NamedReader:
             )
         if found.kind == "base":
             raise DataError(name, expected="only the set it is sampled from is here")
-        self.bad = BadLines() if bad is None else bad
-        self.stream: Any = None
+        super().__init__(labelled=options.get("labelled", True), bad=bad)
         self._positive = None if found.kind == "prepared" else found.dataset.positive
         self._readers = [open_reader(str(p), bad=self.bad, **options) for p in found.paths]
 
     def __iter__(self) -> Iterator[Block]:
         """Yield the blocks of all parts, labels as the registry has them."""
         for reader in self._readers:
-            self.stream = getattr(reader, "stream", None)
+            self.stream = reader.stream
             for block in reader:
                 yield self._relabelled(block)
 

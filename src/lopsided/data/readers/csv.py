@@ -13,9 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from ..block import BadLines, DataError
-from .files import open_bytes
+from .base import BLOCK_ROWS, CHUNK_BYTES, Missing
+from .files import ByteStream, open_bytes
 from .parquet import ParquetReader
-from .tabular.arrow import BLOCK_ROWS, Missing, TableReader, arrow, as_numbers, as_texts
+from .tabular.arrow import TableReader, arrow, as_numbers, as_texts
 from .tabular.cells import Cells
 from .tabular.classes import Classes, as_number
 from .tabular.columns import Which
@@ -73,6 +74,8 @@ class CsvReader(TableReader):
         Tolerated bad rows.
     block_rows : int
         The most rows of a block.
+    chunk_bytes : int
+        Bytes of text read at once.
     """
 
     def __init__(
@@ -93,6 +96,7 @@ class CsvReader(TableReader):
         labelled: bool = True,
         bad: BadLines | None = None,
         block_rows: int = BLOCK_ROWS,
+        chunk_bytes: int = CHUNK_BYTES,
     ) -> None:
         super().__init__(
             missing=missing,
@@ -106,11 +110,10 @@ class CsvReader(TableReader):
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
             raise ValueError(f"delimiter is one character such as , ; or tab, not {delimiter!r}")
         self._csv, self._pa = arrow("pyarrow.csv"), arrow("pyarrow")
-        self.stream = open_bytes(path)
-        self._text = CsvText(self.stream, delimiter, self.bad.add)
-        self._pieces = iter(self._text)
+        self.stream: ByteStream = open_bytes(path)
+        self._text = CsvText(self.stream, delimiter, self.bad.add, chunk_bytes)
+        self._chunks = iter(self._text)
         self._ahead: list[Rows] = []
-        self.notes: list[str] = []  # what may be meant otherwise
         try:
             names_here = self._header(header, delimiter)
             self._choose(self.stream.name, names_here, label, weight, time, drop)
@@ -127,7 +130,7 @@ class CsvReader(TableReader):
     def _header(self, header: bool, delimiter: str) -> list[str]:
         """Return the names of the columns."""
         file = self.stream.name
-        rows = next(self._pieces, None)
+        rows = next(self._chunks, None)
         if rows is None:
             raise DataError(file, expected="it is empty")
         line, cells = int(rows.lines[0]), self._text.cells(rows.row(0))
@@ -150,7 +153,7 @@ class CsvReader(TableReader):
     def _sniff(self) -> set[int]:
         """Return the columns that hold text, by the first rows."""
         while sum(map(len, self._ahead)) < _SNIFFED:
-            rows = next(self._pieces, None)
+            rows = next(self._chunks, None)
             if rows is None:
                 break
             self._ahead.append(rows)
@@ -212,7 +215,7 @@ class CsvReader(TableReader):
     def _cells(self) -> Iterator[Cells]:
         while self._ahead:
             yield from self._parse(self._ahead.pop(0))
-        for rows in self._pieces:
+        for rows in self._chunks:
             yield from self._parse(rows)
 
     def _parse(self, rows: Rows) -> Iterator[Cells]:

@@ -16,16 +16,16 @@ from typing import Any, BinaryIO, cast
 
 from ..block import DataError
 
-PACKED = b"\x89lopc\r\n\x1a"  # how a cache of rows begins: no text does
-_PATIENCE = 100  # milliseconds between looks at whether anybody still wants the bytes of a pipe
+ROW_CACHE_MAGIC = b"\x89lopc\r\n\x1a"  # no text starts like this
+_POLL_MILLISECONDS = 100  # how often a read from a pipe checks whether it was abandoned
 
 
 class Interrupted(Exception):  # noqa: N818
-    """Nobody wants the bytes of a pipe any more."""
+    """Reading from a pipe was abandoned."""
 
 
 class _ZstdFile:
-    """Frames of zstd one after the other; the library's own reader takes a cut file for whole."""
+    """Consecutive zstd frames; the library's own reader accepts a truncated file."""
 
     def __init__(self, raw: BinaryIO) -> None:
         import zstandard
@@ -59,25 +59,25 @@ _OPENERS: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
 }
 
 
-def is_packed(path: str) -> bool:
-    """Say whether a file is a cache of rows, by its first bytes."""
+def is_row_cache(path: str) -> bool:
+    """Say whether a file is a row cache, by its first bytes."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe can be opened only once
             return False
         with open(path, "rb") as file:
-            return file.read(8) == PACKED
+            return file.read(8) == ROW_CACHE_MAGIC
     except OSError:
         return False
 
 
 def plain_name(path: str) -> str:
-    """Return the name of a file without the ending of its compression."""
-    stem, ending = os.path.splitext(path)
-    return stem if ending in _OPENERS else path
+    """Return the name of a file without the extension of its compression."""
+    stem, extension = os.path.splitext(path)
+    return stem if extension in _OPENERS else path
 
 
 def open_raw(path: str) -> io.FileIO:
-    """Open the bytes of a file, or "-", as they are."""
+    """Open a file, or "-", without decompression."""
     if path == "-":
         if sys.stdin is None:
             raise DataError("standard input", expected="it is closed; name a file")
@@ -92,39 +92,77 @@ def open_raw(path: str) -> io.FileIO:
         raise DataError(path, expected="this file may not be read") from None
 
 
+class _Source(io.RawIOBase):
+    """The bytes of a file or pipe as they are: counted, and abandoned on request."""
+
+    def __init__(self, path: str) -> None:
+        self._raw = open_raw(path)
+        info = os.fstat(self._raw.fileno())
+        is_file = path != "-" and stat.S_ISREG(info.st_mode)
+        self.size = info.st_size if is_file else None
+        self.position = 0
+        self.abandoned = False
+        self._poll = select.poll()
+        self._poll.register(self._raw, select.POLLIN)
+        self._pushed_back = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def ready(self, milliseconds: int = 0) -> bool:
+        return bool(self._poll.poll(milliseconds))
+
+    def push_back(self, data: bytes) -> None:
+        """Make these bytes the next ones to be read."""
+        self._pushed_back = data + self._pushed_back
+
+    def readinto(self, buffer: Any) -> int:
+        if self._pushed_back:
+            size = min(len(buffer), len(self._pushed_back))
+            buffer[:size] = self._pushed_back[:size]
+            self._pushed_back = self._pushed_back[size:]
+            return size
+        while not self.ready(_POLL_MILLISECONDS):
+            if self.abandoned:
+                raise Interrupted
+        size = self._raw.readinto(buffer) or 0
+        self.position += size
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
 class ByteStream(io.RawIOBase):
-    """The decompressed bytes of a file; a fault says at which byte of the file it is."""
+    """The decompressed bytes of a file; an error says at which byte of the file it occurred."""
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == "-" else path
-        self._raw = open_raw(path)
-        self.size: int | None = None
-        if path != "-":
-            info = os.fstat(self._raw.fileno())
-            if stat.S_ISREG(info.st_mode):
-                self.size = info.st_size
-        self._abandoned = False
-        self._arrivals = select.poll()
-        self._arrivals.register(self._raw, select.POLLIN)
-        self._taken = 0
-        self._ahead = b""  # taken but not handed on yet
-        self._bytes = cast(BinaryIO, io.BufferedReader(_Counted(self), 1 << 18))
-        ending = os.path.splitext(path)[1]
-        magic, opener = _OPENERS.get(ending, (b"", None))
+        self._source = _Source(path)
+        self._buffered = cast(BinaryIO, io.BufferedReader(self._source, 1 << 18))
+        extension = os.path.splitext(path)[1]
+        magic, opener = _OPENERS.get(extension, (b"", None))
         if opener is not None:
-            start = self._bytes.peek(8)[: len(magic)]  # type: ignore[attr-defined]
+            start = self._buffered.peek(8)[: len(magic)]  # type: ignore[attr-defined]
             if start != magic:
-                what = "is empty" if not start else f"is not {ending[1:]}: wrong first bytes"
+                what = "is empty" if not start else f"is not {extension[1:]}: wrong first bytes"
                 raise DataError(self.name, expected=f"{what} (byte 0)")
-        # A pipe says by its first bytes whether it is compressed, when they are there.
+        # Whether a pipe is compressed is known only once its first bytes have arrived.
         self._unknown = opener is None and self.size is None
-        self._stream: Any = self._bytes if opener is None else opener(self._bytes)
+        self._stream: Any = self._buffered if opener is None else opener(self._buffered)
         self._plain = opener is None
 
     @property
+    def size(self) -> int | None:
+        """Bytes of the file; None for a pipe."""
+        return self._source.size
+
+    @property
     def position(self) -> int:
-        """Bytes of the file taken so far, for progress."""
-        return self._taken
+        """Bytes of the file consumed so far, for progress."""
+        return self._source.position
 
     def readable(self) -> bool:
         """Return True."""
@@ -134,7 +172,7 @@ class ByteStream(io.RawIOBase):
         """Fill a buffer; 0 at the end."""
         try:
             if self._unknown:
-                self._look()
+                self._detect_compression()
             if self._plain:
                 return int(self._stream.readinto1(buffer))
             data = self._stream.read(len(buffer))
@@ -142,68 +180,61 @@ class ByteStream(io.RawIOBase):
             return len(data)
         except (DataError, Interrupted):
             raise
-        except Exception as error:  # each kind of compression has errors of its own
+        except Exception as error:  # each kind of compression has its own errors
             if isinstance(error, MemoryError):
                 raise
             reason = str(error) or "the data ends too early"
             raise DataError(
-                self.name, expected=f"reading failed near byte {self._taken}: {reason}"
+                self.name, expected=f"reading failed near byte {self.position}: {reason}"
             ) from None
 
-    def _look(self) -> None:
-        """Find out whether a pipe is compressed."""
+    def read_available(self, size: int) -> bytes:
+        """Return up to `size` bytes, none at the end.
+
+        A pipe is not waited for once it has given a byte, but drained while it has more.
+        """
+        first = self.read(size) or b""
+        if not first or len(first) >= size or self.size is not None:
+            return first
+        parts, length = [first], len(first)
+        while length < size and self.waiting():
+            more = self.read(size - length) or b""
+            if not more:
+                break
+            parts.append(more)
+            length += len(more)
+        return b"".join(parts)
+
+    def _detect_compression(self) -> None:
+        """Tell by the first bytes of a pipe whether it is compressed."""
         self._unknown = False
         start = b""
         while any(m.startswith(start) and len(start) < len(m) for m, _ in _OPENERS.values()):
             some = bytearray(8)
-            taken = self._take(some)
-            if not taken:
+            size = self._source.readinto(some)
+            if not size:
                 break
-            start += some[:taken]
-        self._ahead = start
+            start += some[:size]
+        self._source.push_back(start)
         for magic, opener in _OPENERS.values():
             if start.startswith(magic):
-                self._stream, self._plain = opener(self._bytes), False
+                self._stream, self._plain = opener(self._buffered), False
 
     def waiting(self) -> bool:
-        """Say whether bytes, or the end, can be read at once."""
-        return bool(self._arrivals.poll(0))
+        """Say whether bytes, or the end, can be read without waiting."""
+        return self._source.ready()
 
     def abandon(self) -> None:
-        """Raise Interrupted in whatever waits for a pipe to give more."""
-        self._abandoned = True
-
-    def _take(self, buffer: Any) -> int:
-        while not self._arrivals.poll(_PATIENCE):
-            if self._abandoned:
-                raise Interrupted
-        taken = self._raw.readinto(buffer) or 0
-        self._taken += taken
-        return taken
+        """Raise Interrupted in whatever waits for more bytes of a pipe."""
+        self._source.abandoned = True
 
     def close(self) -> None:
         """Close the file."""
         if not self.closed:
-            self._raw.close()
+            self._source.close()
         super().close()
 
 
-class _Counted(io.RawIOBase):
-    def __init__(self, owner: ByteStream) -> None:
-        self._owner = owner
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        ahead = self._owner._ahead[: len(buffer)]
-        if not ahead:
-            return self._owner._take(buffer)
-        buffer[: len(ahead)] = ahead
-        self._owner._ahead = self._owner._ahead[len(ahead) :]
-        return len(ahead)
-
-
 def open_bytes(path: str) -> ByteStream:
-    """Open a file, "-" for standard input, or a pipe, decompressed by ending or first bytes."""
+    """Open a file, "-" for standard input, or a pipe; decompress by extension or first bytes."""
     return ByteStream(path)

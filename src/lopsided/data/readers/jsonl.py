@@ -15,23 +15,21 @@ import numpy as np
 
 from ...estimator.times import seconds
 from ..block import BadLines, Block, DataError
-from ._available import read_some
-from .files import open_bytes
-from .tabular.arrow import BLOCK_ROWS, Missing, check_options
+from .base import BLOCK_ROWS, BOM, CHUNK_BYTES, Missing, Reader, check_options
+from .files import ByteStream, open_bytes
 from .tabular.cells import TIME
 from .tabular.classes import Classes
 from .tabular.columns import near
 
 Event = dict[str, Any]
 
-_PIECE = 1 << 20  # bytes of text read at once
-_MAX_LINE = 1 << 24  # bytes
+MAX_LINE_BYTES = 1 << 24
 _LARGEST = int(sys.float_info.max)
 _LONGEST_NUMBER = 300  # digits that are sure to be within that
 _BYTE = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
 
 
-class JsonLinesReader:
+class JsonLinesReader(Reader):
     r"""Read JSON lines as a stream of blocks whose rows are dicts.
 
     A member is a number, true or false, or a text, which makes the feature "name=text". Blank
@@ -62,8 +60,8 @@ class JsonLinesReader:
         Tolerated bad lines.
     block_rows : int
         The most rows of a block.
-    names : sequence of str, optional
-        Taken for the sake of the other readers; dicts carry their names themselves.
+    chunk_bytes, max_line_bytes : int
+        Bytes of text read at once, and the most of a line.
 
     Examples
     --------
@@ -90,10 +88,12 @@ class JsonLinesReader:
         labelled: bool = True,
         bad: BadLines | None = None,
         block_rows: int = BLOCK_ROWS,
-        names: Sequence[str] | None = None,
+        chunk_bytes: int = CHUNK_BYTES,
+        max_line_bytes: int = MAX_LINE_BYTES,
     ) -> None:
         import msgspec
 
+        super().__init__(labelled=labelled, bad=bad)
         check_options(missing, block_rows)
         parts = {"label": label, "weight": weight, "time": time}
         for one, other in (("label", "weight"), ("weight", "time"), ("time", "label")):
@@ -101,21 +101,19 @@ class JsonLinesReader:
                 raise ValueError(f"{one} and {other} are both {parts[one]!r}")
             if parts[one] is not None and parts[one] in drop:
                 raise ValueError(f"{parts[one]!r} is both dropped and the {one}")
-        self.bad = BadLines() if bad is None else bad
-        self.dropped = 0
         self._drop, self._unmet = tuple(drop), set(drop)
         self._some: Event = {}
         self._label, self._weight, self._missing = label, weight, missing
         self._time = time
         self._classes = Classes(classes, written=False)
-        self._labelled, self._block_rows = labelled, block_rows
-        self._used = False
+        self._block_rows, self._chunk_bytes = block_rows, chunk_bytes
+        self._max_line_bytes = max_line_bytes
         plain = dict[str, bool | int | float | str | None]
         self._decode = msgspec.json.Decoder(plain).decode
         self._decode_any = msgspec.json.Decoder(Event).decode
         self._checked = functools.partial(msgspec.convert, type=plain)
         self._faults = (msgspec.DecodeError, ValueError, RecursionError)
-        self.stream = open_bytes(path)
+        self.stream: ByteStream = open_bytes(path)
 
     def close(self) -> None:
         """Close the file."""
@@ -123,12 +121,10 @@ class JsonLinesReader:
 
     def __iter__(self) -> Iterator[Block]:
         """Yield blocks, once."""
-        if self._used:
-            raise ValueError("a reader is used once; make another to read again")
-        self._used = True
+        self._use()
         empty = True
         try:
-            for first, lines in self._pieces():
+            for first, lines in self._chunks():
                 for start in range(0, len(lines), self._block_rows):
                     block = self._block(first + start, lines[start : start + self._block_rows])
                     if block is not None:
@@ -145,20 +141,19 @@ class JsonLinesReader:
             hint = near(name, list(self._some))
             raise DataError(self.stream.name, expected=f'drop: no event has "{name}"{hint}')
 
-    def _pieces(self) -> Iterator[tuple[int, list[bytes]]]:
-        """Yield whole lines, with the number of the first of them."""
+    def _chunks(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Yield complete lines, with the number of the first one."""
         rest, line = b"", 1
-        while got := read_some(self.stream, max(_PIECE, len(rest))):
-            rest = (rest + got).removeprefix(b"\xef\xbb\xbf") if line == 1 else rest + got
+        while got := self.stream.read_available(max(self._chunk_bytes, len(rest))):
+            rest = (rest + got).removeprefix(BOM) if line == 1 else rest + got
             *lines, rest = rest.split(b"\n")
             if lines:
                 yield line, lines
                 line += len(lines)
-            if len(rest) > _MAX_LINE:
+            if len(rest) > self._max_line_bytes:
                 shown = rest[:200].decode("utf-8", "backslashreplace")
-                raise DataError(
-                    self.stream.name, line, None, shown, f"a line of at most {_MAX_LINE} bytes"
-                )
+                most = f"a line of at most {self._max_line_bytes} bytes"
+                raise DataError(self.stream.name, line, None, shown, most)
         if rest:
             yield line, [rest]
 
@@ -174,7 +169,7 @@ class JsonLinesReader:
             try:
                 event = self._event(line)
                 if event is None:
-                    self.dropped += 1
+                    self._dropped += 1
                     continue
                 label, weight = self._taken(event)
                 if self._time is not None:

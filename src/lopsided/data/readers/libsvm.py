@@ -1,4 +1,4 @@
-"""LIBSVM text, parsed by the core while the model learns from what came before."""
+"""LIBSVM text, parsed by the core while the model learns from earlier blocks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import cast
 
 from ... import _core
 from ..block import BadLines, Block, DataError
-from .files import PACKED, ByteStream, open_bytes
+from .base import CHUNK_BYTES, Reader
+from .files import ROW_CACHE_MAGIC, ByteStream, open_bytes
 
-MAX_FEATURES = 50_000_000
-_PIECE = 1 << 20  # bytes of text a block
+DEFAULT_MAX_FEATURES = 50_000_000
 
 
 def _threads() -> int:
@@ -23,7 +23,7 @@ def _threads() -> int:
     return min(4, _core.threads_allowed())
 
 
-class LibsvmReader:
+class LibsvmReader(Reader):
     """Read LIBSVM text as a stream of blocks.
 
     Parameters
@@ -31,15 +31,15 @@ class LibsvmReader:
     path : str
         A file, plain or compressed, or "-".
     base : {0, 1}, optional
-        What the first column is called. Default: 0 if index 0 occurs in the first block.
+        Index of the first column. Default: 0 if index 0 occurs in the first block, else 1.
     max_features : int
-        An index beyond this is an error, not an attempt to make room for it.
+        A larger index is an error instead of a huge allocation.
     labelled : bool
         Whether every line must have a label.
     bad : BadLines, optional
         Tolerated bad lines.
-    piece : int
-        Bytes of text a block.
+    chunk_bytes : int
+        Bytes of text per block.
     """
 
     def __init__(
@@ -47,24 +47,23 @@ class LibsvmReader:
         path: str,
         *,
         base: int | None = None,
-        max_features: int = MAX_FEATURES,
+        max_features: int = DEFAULT_MAX_FEATURES,
         labelled: bool = True,
         bad: BadLines | None = None,
-        piece: int = _PIECE,
+        chunk_bytes: int = CHUNK_BYTES,
     ) -> None:
+        super().__init__(labelled=labelled, bad=bad)
         self.stream: ByteStream = open_bytes(path)
-        self.bad = BadLines() if bad is None else bad
         self.base = base
         self._max_features = max_features
-        self._labelled = labelled
-        self._piece = piece
+        self._chunk_bytes = chunk_bytes
 
     def __iter__(self) -> Iterator[Block]:
         """Yield blocks; the next ones are read and parsed while this one is used."""
         rows = before = 0
-        pieces = _Pieces(self.stream, self._piece)
+        chunks = _Chunks(self.stream, self._chunk_bytes)
         parse = self._one_by_one if _threads() == 1 else self._ahead
-        with closing(self.stream), closing(parse(pieces)) as blocks:
+        with closing(self.stream), closing(parse(chunks)) as blocks:
             for parsed in blocks:
                 for line, column, text, expected in parsed.faults:
                     shown = text.decode("utf-8", "backslashreplace")
@@ -79,16 +78,16 @@ class LibsvmReader:
         if rows == 0:
             raise DataError(self.stream.name, expected="there are no rows in it")
 
-    def _one_by_one(self, pieces: _Pieces) -> Generator[_core.LibsvmBlock, None, None]:
-        """With a single processor a piece is parsed and used while it is still near."""
-        while (piece := pieces.take(self._look)) is not None:
-            yield self._parse(pieces, piece)
+    def _one_by_one(self, chunks: _Chunks) -> Generator[_core.LibsvmBlock, None, None]:
+        """On a single core, parse a chunk when it is needed: it is still in the cache then."""
+        while (chunk := chunks.take(self._look)) is not None:
+            yield self._parse(chunks, chunk)
 
-    def _ahead(self, pieces: _Pieces) -> Generator[_core.LibsvmBlock, None, None]:
-        """Read and parse in threads, each its piece; the blocks come in the order of the text.
+    def _ahead(self, chunks: _Chunks) -> Generator[_core.LibsvmBlock, None, None]:
+        """Read and parse chunks in threads; yield the blocks in the order of the text.
 
-        This thread does so too when the next block is not there yet, if it is sure not to wait for
-        the bytes of a pipe.
+        While the next block is not ready this thread parses too, unless it might have to wait for
+        a pipe.
         """
         helps = self.stream.size is not None
         others = _threads() - helps
@@ -97,17 +96,17 @@ class LibsvmReader:
         lock = threading.Lock()
 
         def work() -> None:
-            piece: memoryview | None = None
-            with lock:  # who comes first reads first
+            chunk: memoryview | None = None
+            with lock:  # chunks are numbered in the order they are read
                 number = next(turn)
                 try:
-                    piece = pieces.take(self._look)
+                    chunk = chunks.take(self._look)
                 except Exception as error:
                     made[number] = error
-                    pieces.end()
+                    chunks.end()
                     return
             try:
-                made[number] = None if piece is None else self._parse(pieces, piece)
+                made[number] = None if chunk is None else self._parse(chunks, chunk)
             except Exception as error:
                 made[number] = error
 
@@ -119,7 +118,7 @@ class LibsvmReader:
                         if helps and coming[-1].cancel():
                             coming.pop()
                             work()
-                        else:  # another thread may have been first
+                        else:  # another thread may have taken it
                             coming.popleft().result()
                     while coming and coming[0].done():
                         coming.popleft()
@@ -130,33 +129,33 @@ class LibsvmReader:
                         raise parsed
                     coming.append(pool.submit(work))
                     yield parsed
-            finally:  # nobody waits for bytes once the blocks are no longer asked for
+            finally:  # the consumer has stopped: no thread may wait for bytes
                 self.stream.abandon()
                 pool.shutdown(cancel_futures=True)
 
-    def _look(self, piece: memoryview) -> None:
-        """Find out from the first pieces what the first column is called."""
-        if piece[:7] == PACKED[:7]:  # a whole line
+    def _look(self, chunk: memoryview) -> None:
+        """Detect the index of the first column."""
+        if chunk[:7] == ROW_CACHE_MAGIC[:7]:  # the magic ends with a newline
             raise DataError(
                 self.stream.name,
-                expected="this is a cache: name it as a plain file, by its own name",
+                expected="this is a cache: give the plain file, not a pipe or a compressed copy",
             )
-        if self.base is None:  # read as if from 0: does index 0 occur?
-            block = self._read(piece, 0, self._max_features + 1)
+        if self.base is None:  # parse as if it were 0: does index 0 occur?
+            block = self._read(chunk, 0, self._max_features + 1)
             if block.columns:
                 self.base = 0 if block.has_zero else 1
 
-    def _parse(self, pieces: _Pieces, piece: memoryview) -> _core.LibsvmBlock:
-        block = self._read(piece, self.base or 0, self._max_features)
-        pieces.give_back(piece)
+    def _parse(self, chunks: _Chunks, chunk: memoryview) -> _core.LibsvmBlock:
+        block = self._read(chunk, self.base or 0, self._max_features)
+        chunks.give_back(chunk)
         return block
 
-    def _read(self, piece: memoryview, base: int, limit: int) -> _core.LibsvmBlock:
-        return _core.parse_libsvm(piece, 1, base, limit, self._labelled, self.bad.allowed)
+    def _read(self, chunk: memoryview, base: int, limit: int) -> _core.LibsvmBlock:
+        return _core.parse_libsvm(chunk, 1, base, limit, self._labelled, self.bad.allowed)
 
 
-class _Pieces:
-    """Text in pieces of whole lines, in buffers that are used again."""
+class _Chunks:
+    """Text in chunks of complete lines, in recycled buffers."""
 
     def __init__(self, stream: ByteStream, size: int) -> None:
         self._stream = stream
@@ -166,7 +165,7 @@ class _Pieces:
         self._ended = False
 
     def take(self, look: Callable[[memoryview], None]) -> memoryview | None:
-        """Return the next piece once it was looked at, or None at the end."""
+        """Return the next chunk after calling `look` with it, or None at the end."""
         if self._ended:
             return None
         buffer = self._free.pop() if self._free else bytearray(self._size)
@@ -182,18 +181,18 @@ class _Pieces:
         if end == 0:
             return None
         self._rest = bytes(memoryview(buffer)[end:filled])
-        piece = memoryview(buffer)[:end]
-        look(piece)
-        return piece
+        chunk = memoryview(buffer)[:end]
+        look(chunk)
+        return chunk
 
-    def give_back(self, piece: memoryview) -> None:
-        """Let the buffer of a piece be used again."""
-        buffer = piece.obj
-        piece.release()
+    def give_back(self, chunk: memoryview) -> None:
+        """Recycle the buffer of a chunk."""
+        buffer = chunk.obj
+        chunk.release()
         self._free.append(cast(bytearray, buffer))
 
     def end(self) -> None:
-        """Give no more pieces."""
+        """Return no more chunks."""
         self._ended = True
 
     def _fill(self, buffer: bytearray, filled: int) -> int:

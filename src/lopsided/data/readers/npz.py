@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..block import BadLines, Block, DataError, Dense, Sparse
+from .base import BLOCK_ROWS, Missing, Reader, check_options
 from .files import open_bytes, plain_name
-from .tabular.arrow import BLOCK_ROWS, Missing, check_options
 from .tabular.classes import Classes
 
 _CSR = ("data", "indices", "indptr", "shape")
 
 
-class NpzReader:
+class NpzReader(Reader):
     """Read an NPZ file as a stream of blocks, which are views of its arrays.
 
     The file holds `X` (rows by columns) or the CSR arrays `data`, `indices`, `indptr` and `shape`
@@ -67,9 +67,8 @@ class NpzReader:
         bad: BadLines | None = None,
         block_rows: int = BLOCK_ROWS,
     ) -> None:
+        super().__init__(labelled=labelled, bad=bad)
         check_options(missing, block_rows)
-        self.bad = BadLines() if bad is None else bad
-        self.dropped = 0
         self._missing, self._block_rows = missing, block_rows
         self._classes = Classes(classes, written=False)
         self._file, arrays = _load(path)
@@ -221,7 +220,7 @@ class NpzReader:
             else:
                 name = self._names[at] if self._names else at
                 faults.setdefault(row, (name, value, "a finite number"))
-        self.dropped += int(np.sum(~good))
+        self._dropped += int(np.sum(~good))
         if self._weight is not None:
             weight = self._weight[start:end]
             for row in np.flatnonzero(~(np.isfinite(weight) & (weight >= 0))).tolist():

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..block import BadLines, DataError
+from .base import BLOCK_ROWS, Missing
 from .files import open_bytes, plain_name
-from .tabular.arrow import BLOCK_ROWS, Missing, TableReader, arrow, as_numbers, as_texts
+from .tabular.arrow import TableReader, arrow, as_numbers, as_texts
 from .tabular.cells import Cells
 from .tabular.classes import Classes
 from .tabular.columns import Which

@@ -19,15 +19,16 @@ from typing import Any
 from ... import _core
 from ..._atomic import whole_file
 from ..block import BadLines, Block, DataError
-from .files import PACKED, is_packed, open_raw
-from .libsvm import MAX_FEATURES, LibsvmReader
+from .base import Reader
+from .files import ROW_CACHE_MAGIC, is_row_cache, open_raw
+from .libsvm import DEFAULT_MAX_FEATURES, LibsvmReader
 
 _VERSION = 1
 _HEAD = struct.Struct("<8sIIQQQ16xQ")  # magic, version, 0, place, size and sum of the description
 
 
 @dataclasses.dataclass
-class Source:
+class SourceText:
     """The text that rows were read from, as it was then."""
 
     name: str
@@ -35,7 +36,7 @@ class Source:
     mtime_ns: int | None = None
 
     @classmethod
-    def of(cls, path: str, cache: str) -> Source:
+    def of(cls, path: str, cache: str) -> SourceText:
         """Look at a file, as seen from its cache; of a pipe only the name is known."""
         if path == "-":
             return cls("standard input")
@@ -52,7 +53,7 @@ class Source:
         path = os.path.join(os.path.dirname(os.path.realpath(cache)), self.name)
         if not os.path.isfile(path):
             return "no longer there"
-        return "unchanged" if Source.of(path, cache) == self else "changed"
+        return "unchanged" if SourceText.of(path, cache) == self else "changed"
 
 
 @dataclasses.dataclass
@@ -64,13 +65,13 @@ class Description:
     columns: int
     blocks: int
     left_out: int
-    source: Source
+    source: SourceText
 
     @classmethod
     def of(cls, text: bytes) -> Description:
         """Take a description from its JSON; anything strange in it is some error."""
         about = json.loads(text)
-        about["source"] = Source(**about["source"])
+        about["source"] = SourceText(**about["source"])
         made = cls(**about)
         numbers = (made.rows, made.nonzeros, made.columns, made.blocks, made.left_out)
         times = (made.source.size or 0, made.source.mtime_ns or 0)
@@ -90,16 +91,16 @@ class Description:
         return [*rows, ("it is", source.state(path))]
 
 
-def write_packed(
+def write_row_cache(
     path: str, out: str, *, bad: BadLines | None = None, **options: Any
 ) -> Description:
     """Write the rows of a LIBSVM file into a cache, whole or not at all."""
     if os.path.exists(out) and not os.path.isfile(out):
         raise DataError(out, expected="this is not a plain file; name one")
-    if is_packed(path):
+    if is_row_cache(path):
         raise DataError(path, expected="this is a cache already")
     reader = LibsvmReader(path, bad=bad, **options)
-    about = Description(0, 0, 0, 0, 0, Source.of(path, out))
+    about = Description(0, 0, 0, 0, 0, SourceText.of(path, out))
     with whole_file(out) as file:
         file.write(bytes(_HEAD.size))
         for block in reader:
@@ -108,7 +109,7 @@ def write_packed(
             about.nonzeros += block.X.stored
             about.columns = max(about.columns, block.X.columns)
             about.blocks += 1
-        if about.source != Source.of(path, out):
+        if about.source != SourceText.of(path, out):
             raise DataError(path, expected="this file changed while it was read; try again")
         about.left_out = len(reader.bad.found)
         text = json.dumps(dataclasses.asdict(about)).encode()
@@ -120,7 +121,7 @@ def write_packed(
 
 
 def _head(place: int, size: int, total: int) -> bytes:
-    head = _HEAD.pack(PACKED, _VERSION, 0, place, size, total, 0)[:-8]
+    head = _HEAD.pack(ROW_CACHE_MAGIC, _VERSION, 0, place, size, total, 0)[:-8]
     return head + struct.pack("<Q", _core.checksum(head))
 
 
@@ -136,7 +137,7 @@ class _Place:
         """Do nothing: nobody waits for a file."""
 
 
-class PackedReader:
+class RowCacheReader(Reader):
     """Read a cache as a stream of blocks.
 
     The file is mapped into memory: it must not be changed in its place while it is read. Another
@@ -153,20 +154,19 @@ class PackedReader:
     fresh : bool
         Whether it is an error if the text that the cache was made of has changed.
     bad : BadLines, optional
-        Not needed: bad lines are not in a cache.
+        Tolerated rows that cannot be learned from; bad lines are not in a cache.
     """
 
     def __init__(
         self,
         path: str,
         *,
-        max_features: int = MAX_FEATURES,
+        max_features: int = DEFAULT_MAX_FEATURES,
         labelled: bool = True,
         fresh: bool = True,
         bad: BadLines | None = None,
     ) -> None:
-        self.bad = BadLines() if bad is None else bad
-        self._labelled = labelled
+        super().__init__(labelled=labelled, bad=bad)
         self._path = path
         with open_raw(path) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -175,7 +175,7 @@ class PackedReader:
             if self._size < _HEAD.size:
                 raise self._error("this is no cache, or it is cut short")
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self.stream = _Place(path, self._size)
+        self.stream: _Place = _Place(path, self._size)
         self._end, self.about = self._described()
         if self.about.columns > max_features:
             raise self._error(
@@ -212,7 +212,7 @@ class PackedReader:
     def _described(self) -> tuple[int, Description]:
         head = self._map[: _HEAD.size]
         magic, version, _, place, size, total, own = _HEAD.unpack(head)
-        if magic != PACKED:
+        if magic != ROW_CACHE_MAGIC:
             raise self._error("this is no cache: wrong first bytes")
         if own != _core.checksum(head[:-8]):
             raise self._error("the checksum of its head is wrong; write it again")

@@ -13,7 +13,7 @@ from pathlib import Path
 from .registry import Dataset, Prepared, Source, lookup
 
 Folders = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-_PACKED = (".bz2", ".gz", ".xz", ".zst")
+_COMPRESSED = (".bz2", ".gz", ".xz", ".zst")
 _CHUNK = 1 << 20
 
 
@@ -189,11 +189,11 @@ def _expected(file: Source | Prepared, path: Path, manifest: _Manifest) -> str |
 def _spellings(name: str) -> Iterator[str]:
     yield name
     bare = name
-    for ending in _PACKED:
+    for ending in _COMPRESSED:
         bare = bare.removesuffix(ending)
     if bare != name:
         yield bare
-    yield from (bare + ending for ending in _PACKED if bare + ending != name)
+    yield from (bare + ending for ending in _COMPRESSED if bare + ending != name)
 
 
 def _existing(folder: Path, name: str) -> Path | None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...block import BadLines, Block, DataError
-from .cells import MISSING, Cells, Encoder, Texts
+from ..base import Missing, Reader, check_options
+from .cells import Cells, Encoder, Texts
 from .classes import Classes
 from .columns import Columns, Which, position
-
-Missing = Literal["error", "zero", "drop"]
-BLOCK_ROWS = 4096
 
 
 def arrow(module: str) -> Any:
@@ -28,16 +26,8 @@ def arrow(module: str) -> Any:
         ) from None
 
 
-def check_options(missing: str, block_rows: int) -> None:
-    """Raise if an option that readers share is wrong."""
-    if missing not in MISSING:
-        raise ValueError(f"missing is one of {', '.join(map(repr, MISSING))}, not {missing!r}")
-    if block_rows < 1:
-        raise ValueError(f"block_rows is 1 or more, not {block_rows}")
-
-
-class TableReader:
-    """A table as a stream of blocks; what it is made of is up to `_cells` of each kind."""
+class TableReader(Reader):
+    """A table as a stream of blocks; subclasses say with `_cells` where its cells come from."""
 
     _unit = "line"
     columns: Columns
@@ -53,13 +43,12 @@ class TableReader:
         bad: BadLines | None,
         block_rows: int,
     ) -> None:
+        super().__init__(labelled=labelled, bad=bad)
         check_options(missing, block_rows)
-        self.bad = BadLines() if bad is None else bad
         self._missing, self._classes = missing, classes
         self._known = [] if names is None else list(names)
         self._hash_bits = hash_bits
-        self._labelled, self._block_rows = labelled, block_rows
-        self._used = False
+        self._block_rows = block_rows
 
     def _choose(
         self,
@@ -140,9 +129,7 @@ class TableReader:
 
     def __iter__(self) -> Iterator[Block]:
         """Yield blocks, once."""
-        if self._used:
-            raise ValueError("a reader is used once; make another to read again")
-        self._used = True
+        self._use()
         empty = True
         try:
             for cells in self._cells():

@@ -15,7 +15,6 @@ from ...block import BadLines, Block, DataError, Dense, Sparse
 from .classes import Classes
 from .columns import Columns
 
-MISSING = ("error", "zero", "drop")
 TIME = "a time: seconds since 1970, or a date like 2026-01-31T08:15"
 
 

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...block import DataError
-from .._available import read_some
+from ..base import BOM, CHUNK_BYTES
 from ..files import ByteStream
 
-PIECE = 1 << 20  # bytes of text read at once
-MAX_ROW = 1 << 24  # bytes: a longer row is taken for a quote that was never closed
+MAX_ROW_BYTES = 1 << 24  # a longer row is taken for a quote that was never closed
 
 _LF, _CR, _QUOTE = 10, 13, 34
 
@@ -59,13 +58,20 @@ class CsvText:
     delimiter : str
         What stands between cells.
     fault : callable
-        Told of a row that has no end.
+        Called with the error for a row that has no end.
+    chunk_bytes : int
+        Bytes read at once.
     """
 
     def __init__(
-        self, stream: ByteStream, delimiter: str, fault: Callable[[DataError], None]
+        self,
+        stream: ByteStream,
+        delimiter: str,
+        fault: Callable[[DataError], None],
+        chunk_bytes: int = CHUNK_BYTES,
     ) -> None:
         self._stream = stream
+        self._chunk_bytes = chunk_bytes
         self._delimiter = ord(delimiter)
         self._fault = fault
         between = re.escape(delimiter).encode()
@@ -90,17 +96,17 @@ class CsvText:
         buffer, line, ended = b"", 1, False
         while buffer or not ended:
             if not ended:
-                got = read_some(self._stream, max(PIECE, len(buffer)))
+                got = self._stream.read_available(max(self._chunk_bytes, len(buffer)))
                 ended = not got
                 first = line == 1 and not buffer
-                buffer += got.removeprefix(b"\xef\xbb\xbf") if first else got
+                buffer += got.removeprefix(BOM) if first else got
             if ended and buffer and buffer[-1] not in (_LF, _CR):
                 buffer += b"\n"
             rows, taken, lines_taken = self._rows(buffer, line, ended)
             if len(rows):
                 yield rows
             buffer, line = buffer[taken:], line + lines_taken
-            if buffer and (ended or len(buffer) > MAX_ROW):
+            if buffer and (ended or len(buffer) > MAX_ROW_BYTES):
                 buffer, line = self._pass_over(buffer, line)
 
     def _rows(self, text: bytes, line: int, ended: bool) -> tuple[Rows, int, int]:
@@ -148,6 +154,8 @@ class CsvText:
         """Report a row without an end; go on with the line behind its first."""
         match = re.search(rb"\r\n|\n|\r", buffer)
         shown = buffer[: match.start() if match else 200].decode("utf-8", "backslashreplace")
-        expected = 'a closing quote (")' if b'"' in buffer else f"a row of at most {MAX_ROW} bytes"
+        expected = (
+            'a closing quote (")' if b'"' in buffer else f"a row of at most {MAX_ROW_BYTES} bytes"
+        )
         self._fault(DataError(self._stream.name, line, None, shown, expected))
         return (buffer[match.end() :], line + 1) if match else (b"", line)

@@ -1,0 +1,90 @@
+"""What all readers share: a reader is an iterable of blocks."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from typing import Literal, Protocol
+
+from ..block import BadLines, Block
+
+Missing = Literal["error", "zero", "drop"]
+MISSING = ("error", "zero", "drop")
+BLOCK_ROWS = 4096
+CHUNK_BYTES = 1 << 20  # of text read at once
+BOM = b"\xef\xbb\xbf"
+
+
+class ByteSource(Protocol):
+    """Where the bytes of a reader come from, as far as progress and interruption need it."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file; None for a pipe."""
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file consumed so far."""
+
+    def abandon(self) -> None:
+        """Raise Interrupted in whatever waits for more bytes."""
+
+
+class Reader(abc.ABC):
+    """A stream of blocks.
+
+    Parameters
+    ----------
+    labelled : bool
+        Whether every row must have a label.
+    bad : BadLines, optional
+        Tolerated bad rows. Whoever uses the blocks adds the rows that it has to reject.
+
+    Attributes
+    ----------
+    stream : ByteSource or None
+        Where the bytes come from; None if the file is read by a library.
+    notes : list of str
+        What may not be as intended, for the user.
+    """
+
+    stream: ByteSource | None = None
+
+    def __init__(self, *, labelled: bool, bad: BadLines | None) -> None:
+        self.bad = BadLines() if bad is None else bad
+        self.notes: list[str] = []
+        self._labelled = labelled
+        self._dropped = 0
+        self._used = False
+
+    @classmethod
+    def options(cls) -> frozenset[str]:
+        """Return the names of the keyword parameters."""
+        return frozenset(cls.__init__.__kwdefaults__ or ())
+
+    @property
+    def dropped(self) -> int:
+        """Rows left out so far because a value is missing."""
+        return self._dropped
+
+    @abc.abstractmethod
+    def __iter__(self) -> Iterator[Block]:
+        """Yield blocks."""
+
+    def _use(self) -> None:
+        """Raise at the second attempt to read a stream that can be read only once."""
+        if self._used:
+            raise ValueError("a reader is used once; make another to read again")
+        self._used = True
+
+
+def check_options(missing: str, block_rows: int) -> None:
+    """Raise if an option that readers share is wrong."""
+    if missing not in MISSING:
+        raise ValueError(f"missing is one of {', '.join(map(repr, MISSING))}, not {missing!r}")
+    if block_rows < 1:
+        raise ValueError(f"block_rows is 1 or more, not {block_rows}")
