@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from benchmarks import instructions, plot
+from benchmarks import instructions, plot, size
 from benchmarks.harness import Contender, Group, Result, Turn, measure
 from benchmarks.instructions import Counts, compare
 
@@ -78,3 +78,21 @@ def test_ratios_are_drawn(tmp_path):
     assert "<!-- 9 × -->" in (tmp_path / "a.svg").read_text()
     with pytest.raises(SystemExit, match="no peer"):
         plot.ratios([alone], tmp_path / "b.svg")
+
+
+def test_size_counts_lines_that_hold_code():
+    python = '"""Says.\n"""\n\n# x\nx = """a\nb"""\n\ndef f():\n    "Says."\n    return x\n'
+    assert size.lines_of_code("a.py", python) == 4
+    cpp = '// why\n\n/* more\n   of it */ int a;\nconst char* s = "// code";  // so\n}\n'
+    assert size.lines_of_code("a.hpp", cpp) == 3
+
+
+def test_size_says_what_changed():
+    now, before = {"cpp/core": 12, "src": 5}, {"cpp/core": 10, "old": 4, "src": 5}
+    rows = [row.split() for row in size.table(now, before)]
+    assert rows == [
+        ["cpp/core", "12", "+2"],
+        ["old", "0", "-4"],
+        ["src", "5"],
+        ["total", "17", "-2"],
+    ]

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
-import pandas as pd
-import polars as pl
-import scipy.sparse as sp
+
+
+class Lazy:
+    """A module that is imported when something of it is used: most tests need none of these."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __getattr__(self, attribute):
+        return getattr(importlib.import_module(self.name), attribute)
+
+
+pd, pl, sp = map(Lazy, ("pandas", "polars", "scipy.sparse"))
 
 
 def stream(seed=0, rows=40, d=7, *, density=0.7, quirks=()):
@@ -113,15 +125,15 @@ DENSE = {
     "list": lambda a: a.tolist(),
     "pandas": lambda a: pd.DataFrame(a, columns=list("abcdefg")),
     "pandas float32": lambda a: pd.DataFrame(a.astype(np.float32), columns=list("abcdefg")),
-    "pandas unnamed": pd.DataFrame,
+    "pandas unnamed": lambda a: pd.DataFrame(a),
     "polars": lambda a: pl.DataFrame(a, schema=list("abcdefg")),
 }
 SPARSE = {
     "int64": lambda a: csr(a, index=np.int64),
     "float32": lambda a: csr(a).astype(np.float32),
-    "array": sp.csr_array,
-    "CSC": sp.csc_matrix,
-    "COO": sp.coo_array,
+    "array": lambda a: sp.csr_array(a),
+    "CSC": lambda a: sp.csc_matrix(a),
+    "COO": lambda a: sp.coo_array(a),
     "unsorted": unsorted,
     "duplicates": halves,
 }
