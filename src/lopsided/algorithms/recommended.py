@@ -38,7 +38,7 @@ class Member:
 
 
 # In the order of the core, and what they are with more than 64 features from the start. Chosen on
-# the real data sets of benchmarks/quality.py.
+# the real data sets of benchmarks/quality.
 _MEMBERS = (
     Member("AROW-diag", None, 1.0, "standard+unit", True),
     Member("ACOG-II-diag", 0.1, None, "standard+unit", True),
