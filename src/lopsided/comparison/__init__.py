@@ -45,7 +45,11 @@ def compare(
     Parameters
     ----------
     learners : sequence of names or estimators, or dict of name to either
-        An estimator keeps its own parameters.
+        An estimator keeps its own parameters. Classifiers of scikit-learn are taken too: one with
+        `partial_fit` learns in one pass by chunks of at most 100 rows, each scored before any of
+        it is learned from; one with `fit` only is fitted once per split, for `folds` and
+        `held_out`. Their scores are `decision_function`, or `predict_proba` of the positive class
+        less 0.5. Give them a `random_state`.
     X, y, sample_weight : as for fit
         The rows.
     grid : dict or "paper", optional
@@ -83,7 +87,7 @@ def compare(
         steps and one step away, separately for each run; for folds, held_out or order="time".
     seed : int
         Seed of permutations and folds, including inner ones. A randomized learner uses its own
-        seed, plus k in the k-th permutation, counted from 0.
+        seed (random_state), plus k in the k-th permutation, counted from 0.
     jobs : int, optional
         Number of threads; it does not change the result. Default: LOPSIDED_THREADS, or the number
         of cores.

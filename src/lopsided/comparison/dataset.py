@@ -23,6 +23,7 @@ from ..estimator.batch import (
 )
 from ..estimator.labels import Labels, as_labels
 from ..evaluation.progressive import Progress
+from .sklearn_models import SklearnModel, score_each
 
 Outcome = Progress | DivergedError  # of one model: what its pass gave, or why it failed
 
@@ -60,16 +61,26 @@ class Dataset:
         """Score some rows, or all, with trained models; a model that diverged stays diverged."""
         sound = [k for k, one in enumerate(learned) if not isinstance(one, DivergedError)]
         X = self.X if rows is None else some_rows(self.sliceable, rows)
+        if isinstance(models[0], SklearnModel) and rows is None:
+            X = self.sliceable
         codes = self.codes if rows is None else self.codes[rows]
         weights = self.weights if rows is None or self.weights is None else self.weights[rows]
         outcomes = list(learned)
-        all_scores = score_together([models[k] for k in sound], X) if sound else []
+        all_scores = _scores([models[k] for k in sound], X)
         for k, scores in zip(sound, all_scores, strict=True):
             if isinstance(scores, DivergedError):
                 outcomes[k] = scores
             else:
                 outcomes[k] = judged(codes, scores, weights, finished(learned[k]))
         return outcomes
+
+
+def _scores(models: Sequence[Any], X: Any) -> Sequence[NDArray[np.float64] | DivergedError]:
+    if not models:
+        return []
+    if not isinstance(models[0], SklearnModel):
+        return score_together(models, X)
+    return score_each(models, X)
 
 
 def finished(outcome: Outcome) -> Progress:

@@ -12,6 +12,9 @@ import numpy as np
 from ..catalog import find
 from ..estimator.base import OnlineClassifier
 from ..estimator.parameters import nearest
+from .sklearn_models import SklearnModel, as_sklearn_model
+
+Model = OnlineClassifier | SklearnModel
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,12 +22,16 @@ class Learner:
     """A named estimator and the points of its grid: parameters to set over its own."""
 
     name: str
-    model: OnlineClassifier
+    model: Model
     points: tuple[dict[str, Any], ...]
     grid: Mapping[str, Sequence[Any]] = dataclasses.field(default_factory=dict)
 
-    def make(self, point: int, run: int = 0) -> OnlineClassifier:
-        """Return a fresh estimator at a point of the grid, its seed moved on by the run."""
+    def make(self, point: int, run: int = 0) -> Model:
+        """Return a fresh estimator at a point of the grid, with `run` added to its seed."""
+        if isinstance(self.model, SklearnModel):
+            fresh = self.model.fresh(run)
+            fresh.set_params(**self.points[point])
+            return fresh
         model = type(self.model)(**self.model.get_params(deep=False))
         model.set_params(**self.points[point])
         return _reseeded(model, run) if run else model
@@ -67,7 +74,7 @@ def _is_scale(values: Sequence[Any]) -> bool:
 
 
 def learners_of(learners: Any, grid: Any) -> list[Learner]:
-    """Return the learners with their grids, each point of which is possible."""
+    """Return the learners with their grids, each point of which is valid."""
     paper = isinstance(grid, str) and grid == "paper"
     named = _named(learners, paper)
     grids = _grids(named, None if paper else grid)
@@ -76,16 +83,19 @@ def learners_of(learners: Any, grid: Any) -> list[Learner]:
         chosen = grids.get(name, own)
         learner = Learner(name, model, tuple(_points(name, model, chosen)), chosen)
         for point in range(len(learner.points)):
-            learner.make(point).check_params()
+            made = learner.make(point)
+            if isinstance(made, OnlineClassifier):
+                made.check_params()
         found.append(learner)
-    positives = {repr(learner.model.positive) for learner in found}
+    ours = [learner.model for learner in found if isinstance(learner.model, OnlineClassifier)]
+    positives = {repr(model.positive) for model in ours}
     if len(positives) > 1:
         raise ValueError(f"learners have different positive labels: {', '.join(sorted(positives))}")
     return found
 
 
-def _named(learners: Any, paper: bool) -> dict[str, tuple[OnlineClassifier, Mapping[str, Any]]]:
-    if isinstance(learners, (str, OnlineClassifier)):
+def _named(learners: Any, paper: bool) -> dict[str, tuple[Model, Mapping[str, Any]]]:
+    if isinstance(learners, str) or hasattr(learners, "fit"):
         learners = [learners]
     if isinstance(learners, Mapping):
         pairs: Iterable[tuple[Any, Any]] = learners.items()
@@ -93,20 +103,21 @@ def _named(learners: Any, paper: bool) -> dict[str, tuple[OnlineClassifier, Mapp
         pairs = ((None, learner) for learner in learners)
     else:
         raise TypeError(f"learners must be names or estimators, not {learners!r}")
-    found: dict[str, tuple[OnlineClassifier, Mapping[str, Any]]] = {}
+    found: dict[str, tuple[Model, Mapping[str, Any]]] = {}
     for name, learner in pairs:
         if isinstance(learner, str):
             entry = find(learner)
             name = entry.name if name is None else str(name)
             tried = entry.paper_grid if paper else entry.grid
-            made: tuple[OnlineClassifier, Mapping[str, Any]] = entry.make(), tried
+            made: tuple[Model, Mapping[str, Any]] = entry.make(), tried
         elif isinstance(learner, OnlineClassifier):
             if learner.__sklearn_is_fitted__():
-                raise ValueError(f"{learner!r} has learned already: give an estimator as it is new")
+                raise ValueError(f"{learner!r} has learned already: give an estimator that has not")
             name = repr(learner) if name is None else str(name)
             made = learner, {}
         else:
-            raise TypeError(f"a learner is a name or an estimator, not {learner!r}")
+            made = as_sklearn_model(learner), {}
+            name = repr(learner) if name is None else str(name)
         if name in found:
             raise ValueError(f"two learners are called {name!r}: name them with a dict")
         found[name] = made
@@ -138,9 +149,7 @@ def _grids(named: Mapping[str, Any], grid: Any) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _points(
-    name: str, model: OnlineClassifier, grid: Mapping[str, Any]
-) -> Iterable[dict[str, Any]]:
+def _points(name: str, model: Model, grid: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     known = model.parameter_names()
     for parameter, values in grid.items():
         if parameter not in known:

@@ -18,6 +18,7 @@ from .dataset import Outcome, finished, judged
 from .grids import Learner
 from .measures import Prices, measure
 from .plan import Plan
+from .sklearn_models import SklearnModel, train_each
 from .splits import Split
 
 
@@ -126,7 +127,7 @@ def _report(
     try:
         learned = finished(outcome)
         chosen_by, reported = map(finished, parts)
-        choice = value(chosen_by, plan.prices)
+        choice = value(chosen_by, plan.prices) if len(chosen_by.labels) else math.nan
         if inner:
             choice = float(np.mean([value(finished(fold), plan.prices) for fold in inner]))
     except (BadRowError, LabelError):
@@ -154,6 +155,8 @@ def _report(
 def _train(
     plan: Plan, models: Sequence[Any], rows: NDArray[np.int64] | None, points: int
 ) -> list[Outcome]:
+    if isinstance(models[0], SklearnModel):
+        return train_each(models, plan.data, rows, points)
     return run_bank(
         models,
         plan.data.X,

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..estimator.base import OnlineClassifier
 from ..estimator.labels import Labels
 from .dataset import Dataset, read_dataset
 from .grids import Learner, learners_of
 from .journal import digest
 from .measures import Prices, measure
+from .sklearn_models import SklearnModel
 from .splits import Splits, check_classes, folded, in_time, permuted
 
 
@@ -131,9 +133,7 @@ def make_plan(
     _check(select, order, permutations, folds, held_out)
     contenders = learners_of(learners, grid)
     measure(metric)
-    model = contenders[0].make(0)
-    labels = Labels.start(model.positive, None, getattr(model, "class_weight", None))
-    data = read_dataset(X, y, sample_weight, labels)
+    data = read_dataset(X, y, sample_weight, _labels(contenders))
     choosing = any(len(one.points) > 1 for one in contenders)
     within = _inner(inner, folds, choosing, select)
     honest = choosing and select == "honest"
@@ -143,6 +143,10 @@ def make_plan(
         raise ValueError(
             "one permutation leaves no other to choose parameters on: take more, or no grid, or "
             "select the best"
+        )
+    for one in contenders:
+        _check_sklearn(
+            one, sample_weight, folds is None and held_out is None, honest and not within
         )
     prices = Prices(alpha=alpha, fn=fn, fp=fp)
     return Plan(
@@ -160,6 +164,35 @@ def make_plan(
         seed=seed,
         given=(X, held_out),
     )
+
+
+def _labels(contenders: list[Learner]) -> Labels:
+    """Return what the learners say of the labels; classifiers of scikit-learn say nothing."""
+    for one in contenders:
+        if isinstance(one.model, OnlineClassifier):
+            weight = getattr(one.model, "class_weight", None)
+            return Labels.start(one.model.positive, None, weight)
+    return Labels()
+
+
+def _check_sklearn(one: Learner, weights: Any, progressive: bool, by_pass: bool) -> None:
+    """Raise if a classifier of scikit-learn cannot do what the comparison needs."""
+    if not isinstance(one.model, SklearnModel):
+        return
+    if weights is not None:
+        one.model.check_weights(one.name)
+    if one.model.online:
+        return
+    if progressive:
+        raise ValueError(
+            f"{one.name} has no partial_fit, so it cannot be scored while it learns: compare on "
+            "folds or held_out"
+        )
+    if by_pass and len(one.points) > 1:
+        raise ValueError(
+            f"{one.name} has no partial_fit, so its parameters cannot be chosen by the training "
+            "pass: take folds with inner folds, or one setting"
+        )
 
 
 def _held_out(held_out: tuple[Any, ...] | None, labels: Labels) -> Dataset | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _core
 from ..estimator.bank import may_share
+from ..estimator.base import OnlineClassifier
 from ..estimator.parameters import is_number
 from ..metrics import Counts
 from .grids import Learner
@@ -123,7 +124,9 @@ def _banks(plan: Plan, tasks: set[Task], threads: int) -> Iterator[tuple[int, li
     groups: dict[Any, list[int]] = {}
     for k, point, at in sorted(tasks, key=lambda task: (task[2], *task[:2])):
         learner = plan.learners[k]
-        alone = None if may_share(learner.make(point), plan.data.X) else point
+        model = learner.make(point)
+        shared = isinstance(model, OnlineClassifier) and may_share(model, plan.data.X)
+        alone = None if shared else point
         other = [v for v in learner.points[point].items() if not is_number(v[1])]
         groups.setdefault((at, k, alone, repr(other)), []).append(point)
     for (at, k, *_), points in groups.items():

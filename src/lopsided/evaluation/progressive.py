@@ -140,7 +140,7 @@ def progressive(
         sample_weight,
         fresh=not resume,
         order=order,
-        every=_every(points, y, order),
+        every=curve_step(points, y, order),
         scores=True,
         time=time,
         delay=delay,
@@ -217,7 +217,7 @@ def run_bank(
     """Run several models; one whose scores leave the numbers does not stop the others."""
     for model in models:
         _check_model(model)
-    every = _every(points, y, order)
+    every = curve_step(points, y, order)
     together = learn_together(
         models, X, y, sample_weight, fresh=not resume, order=order, every=every
     )
@@ -246,7 +246,7 @@ def _check_model(model: Any) -> None:
         raise TypeError(f"model must be an estimator, for example COG(), not {model!r}")
 
 
-def _every(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
+def curve_step(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
     """Return how many events there are between points of the curve."""
     if not isinstance(points, (int, np.integer)) or points < 0:
         raise ValueError(f"points={points!r} is invalid: it must be a whole number of at least 0")
