@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lopsided._atomic import write_whole
+from lopsided._atomic import write_atomically
 from lopsided.catalog import find
 from lopsided.data.sets import downloads as cache
 from lopsided.papers.label_sweeps import (
@@ -363,7 +363,7 @@ def main():
             key: [dataclasses.asdict(p) for p in points] for key, points in results.items()
         }
         if given.out:
-            write_whole(given.out / "labels.json", json.dumps(found, indent=1).encode())
+            write_atomically(given.out / "labels.json", json.dumps(found, indent=1).encode())
 
 
 if __name__ == "__main__":

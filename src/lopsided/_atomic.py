@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writes: a file has its old or its new content, never a part."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import BinaryIO
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file whole or not at all."""
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Replace a file atomically."""
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():
         target.write_bytes(data)  # a pipe or a device cannot be replaced
         return
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(data)
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that takes its place when it is whole; an error on the way leaves no trace."""
-    target = Path(path).resolve()  # through links, so that a link stays one
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces `path` when the block succeeds, else is removed."""
+    target = Path(path).resolve()  # follow symbolic links, so that a link stays a link
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", os.fspath(path))
     if not target.parent.is_dir():
@@ -52,7 +52,7 @@ def _umask() -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
+    """Flush the directory entries of a folder to disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

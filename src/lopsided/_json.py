@@ -1,4 +1,4 @@
-"""Values as JSON has them."""
+"""JSON values and text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """Return a value of lists, dicts, numbers and texts; what is not available is None."""
-    if hasattr(value, "tolist"):  # of NumPy
+    """Convert a value to lists, dicts, numbers and strings; NaN and infinity become None."""
+    if hasattr(value, "tolist"):  # NumPy
         value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):
         return None

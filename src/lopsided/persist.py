@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._atomic import write_whole
+from ._atomic import write_atomically
 from .algorithms.budget import Budget
 from .catalog import class_named
 from .estimator.base import OnlineClassifier
@@ -49,7 +49,7 @@ def save(
 
     `run` is the state of the run the model is in, kept with it.
     """
-    write_whole(path, to_bytes(model, run, sound=True))
+    write_atomically(path, to_bytes(model, run, sound=True))
 
 
 def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = None) -> Any:

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from lopsided._toml import tomllib
 
 CASES = [
     pytest.param(case, id=f"{path.stem}: {case['name']}")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lopsided.data.block import DataError
-from lopsided.papers import sets
+from lopsided.papers import prepare, sets
 from reference.published import prepare_acog, prepare_csogd
 
 
@@ -28,7 +28,7 @@ def load(name, folder, **options):
 
 
 def dense(X):
-    return X if isinstance(X, np.ndarray) else sets._dense(X)
+    return X if isinstance(X, np.ndarray) else prepare._dense(X)
 
 
 @pytest.fixture(autouse=True)
@@ -59,15 +59,15 @@ def test_the_rarer_class_is_positive_where_names_say_nothing(tmp_path):
 
 
 def test_classes_by_the_count_behind_the_printed_costs(tmp_path, monkeypatch):
-    monkeypatch.setitem(sets._POSITIVES, "protein", 3)
+    monkeypatch.setitem(prepare._POSITIVES, "protein", 3)
     rows = "0 1:1\n1 1:1\n2 1:1\n1 2:1\n0 2:1\n0 3:1\n0 3:1\n"
     write(tmp_path, "protein", rows)
     stream = load("protein", tmp_path)
     assert stream.y.tolist() == [-1, 1, 1, 1, -1, -1, -1]
     assert stream.notes == ["positive: class 1 and 2, the 3 rows behind the printed costs"]
-    monkeypatch.setitem(sets._POSITIVES, "protein", 5)
+    monkeypatch.setitem(prepare._POSITIVES, "protein", 5)
     assert load("protein", tmp_path).y.tolist() == [1, -1, 1, -1, 1, 1, 1]
-    monkeypatch.setitem(sets._POSITIVES, "protein", 8)
+    monkeypatch.setitem(prepare._POSITIVES, "protein", 8)
     with pytest.raises(DataError, match="classes of 8 rows"):
         load("protein", tmp_path)
 
@@ -188,11 +188,11 @@ def test_rows_of_zeros_are_taken_out_and_counted(tmp_path):
 def test_scalings_are_those_of_the_reference():
     X = np.random.default_rng(0).normal(2, 3, (20, 4))
     X[3] = 0
-    np.testing.assert_allclose(sets.scaled(X, "unit"), prepare_acog(X), atol=1e-15)
-    np.testing.assert_allclose(sets.scaled(X, "standard+unit"), prepare_csogd(X), atol=1e-14)
-    assert sets.scaled(X, "none") is X
+    np.testing.assert_allclose(prepare.scaled(X, "unit"), prepare_acog(X), atol=1e-15)
+    np.testing.assert_allclose(prepare.scaled(X, "standard+unit"), prepare_csogd(X), atol=1e-14)
+    assert prepare.scaled(X, "none") is X
     with pytest.raises(ValueError, match="is invalid"):
-        sets.scaled(X, "l1")
+        prepare.scaled(X, "l1")
 
 
 def test_sparse_rows_are_scaled_as_dense_ones(tmp_path):

@@ -14,10 +14,10 @@ from lopsided import catalog
 from lopsided.comparison.measures import Prices
 from lopsided.data.sets import registry
 from lopsided.papers import contradictions, experiments, find, reproduce, sets
+from lopsided.papers.cells import verdicts
 from lopsided.papers.entries import Printed
 from lopsided.papers.page import page
 from lopsided.papers.results import faster, off_by, word_for
-from lopsided.papers.tables import verdicts
 from lopsided.papers.text import summary
 from lopsided.papers.trials import Trials, drawn_folds, grid_of, settings, with_zeros
 from reference.published import german as real_german
@@ -247,7 +247,7 @@ def test_three_choices_of_parameters(folder):
         assert gap <= abs(cells[name].mean - Printed.read(cells[name].published).mean) + 1e-12
     assert honest.keys() == nearest.keys()
     assert all(math.isnan(cells[name].honest_mean) for name in best if name not in honest)
-    assert "best of the paper's grid on the very runs reported" in result.choice
+    assert "best of the paper's grid on the reported runs" in result.choice
 
 
 def test_stated_parameters_are_taken(folder):
@@ -362,7 +362,7 @@ def test_a_figure_against_a_parameter_is_the_table_at_that_point(folder):
 
 
 def test_sparsity_on_the_made_up_set(monkeypatch):
-    monkeypatch.setattr("lopsided.papers.running._MADE", 300)
+    monkeypatch.setattr("lopsided.papers.running._QUICK_ROWS", 300)
     monkeypatch.setattr("lopsided.papers.figures.tuned", lambda *args, **kwargs: {})
     result = reproduce("sol-figure-1", quick=True)[0]
     assert [line.name for line in result.lines] == [

@@ -10,7 +10,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from .._atomic import write_whole
+from .._atomic import write_atomically
 from ..catalog import Entry, entries, find, learners
 from ..comparison import Comparison, compare, tables
 from ..comparison.grids import learners_of
@@ -181,7 +181,7 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
         if report != "-":  # the page goes there
             click.echo(table, nl=False)
     else:
-        write_whole(output, table.encode())
+        write_atomically(output, table.encode())
     if report is not None:
         from .report_file import typed
 
@@ -189,7 +189,7 @@ def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
         if report == "-":
             click.echo(page, nl=False)
         else:
-            write_whole(report, page.encode())
+            write_atomically(report, page.encode())
     return 0
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,11 +12,7 @@ from typing import Any
 
 import click
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
+from .._toml import tomllib
 from ..data import NamedReader, open_reader
 from ..data.block import BadLines
 from ..data.readers.tabular.classes import label_of

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from .. import report
-from .._atomic import write_whole
+from .._atomic import write_atomically
 from ..estimator.base import OnlineClassifier
 from ..metrics import Counts
 from ..report.points import Points
@@ -59,4 +59,4 @@ class RunReport:
         if self.path == "-":
             click.echo(page, nl=False)
         else:
-            write_whole(self.path, page.encode())
+            write_atomically(self.path, page.encode())

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from .._atomic import write_whole
+from .._atomic import write_atomically
 from ..papers import Experiment, Result, contradictions, experiments, find, reproduce
 from ..papers import text as texts
 from .options import check_writable, quiet_option
@@ -95,7 +95,7 @@ def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
         from ..papers.page import page
         from .report_file import typed
 
-        write_whole(Path(report), page(done, command=typed()).encode())
+        write_atomically(Path(report), page(done, command=typed()).encode())
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._atomic import write_whole
+from .._atomic import write_atomically
 from .._json import plain
 from ..estimator.parameters import nearest
 from . import tables
@@ -154,7 +154,7 @@ class Comparison:
         extension = os.path.splitext(os.fspath(path))[1].lower()
         if extension not in EXTENSIONS:
             raise ValueError(f"{path}: name it .txt, .csv, .json, .tex or .md")
-        write_whole(path, self.table(EXTENSIONS[extension]).encode())
+        write_atomically(path, self.table(EXTENSIONS[extension]).encode())
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

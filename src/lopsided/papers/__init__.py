@@ -1,4 +1,4 @@
-"""The five papers, run again: their figures as printed, and ours beside them."""
+"""Reproducing the five papers: their published figures next to ours."""
 
 from __future__ import annotations
 

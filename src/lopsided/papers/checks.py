@@ -1,4 +1,4 @@
-"""What the printed figures say about each other; no data is needed."""
+"""Consistency checks between the printed figures; no data is needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .entries import Experiment, Part, Printed, experiments
 
 
 def contradictions(experiment: Experiment) -> list[str]:
-    """Return where the figures of a table contradict each other or the sizes of the data sets.
+    """Return contradictions between the figures of a table, or with the sizes of its data sets.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def _row(part: Part, learner: str) -> dict[str, Printed]:
 
 
 def _sums(part: Part) -> Iterator[str]:
-    """Say where a sum is not the mean of sensitivity and specificity."""
+    """Find sums that are not the mean of sensitivity and specificity."""
     for learner in part.printed:
         row = _row(part, learner)
         if part.metric != "sum" or "sensitivity" not in row:
@@ -51,7 +51,7 @@ def _sums(part: Part) -> Iterator[str]:
 
 
 def _costs(experiment: Experiment, part: Part) -> Iterator[str]:
-    """Say of how many rows the costs are, and which costs are of other ones."""
+    """Derive the class counts from the costs; find contradicting sizes and outlying costs."""
     rows = {name: _row(part, name) for name in part.printed}
     if part.metric != "cost" or not any("sensitivity" in row for row in rows.values()):
         return
@@ -60,9 +60,9 @@ def _costs(experiment: Experiment, part: Part) -> Iterator[str]:
     missed = np.array([1 - rows[n]["sensitivity"].mean / 100 for n in names]) * experiment.fn
     alarms = np.array([1 - rows[n]["specificity"].mean / 100 for n in names]) * experiment.fp
     costs = np.array([rows[n]["cost"].mean for n in names]) * unit
-    # Digits that are printed leave this much room.
-    room = 0.5e-3 * unit + 0.5e-5 * 1.1 * np.array([_rows(part) or 1e5] * len(names))
-    counts, bad = _fitted(missed, alarms, costs, room)
+    # The rounding error of the printed digits.
+    tolerance = 0.5e-3 * unit + 0.5e-5 * 1.1 * np.array([_rows(part) or 1e5] * len(names))
+    counts, bad = _fitted(missed, alarms, costs, tolerance)
     uses = registry.lookup(part.set).uses
     printed = next((u for u in uses if u.paper == experiment.paper and u.rows), None)
     p, n = (round(float(c)) for c in counts)
@@ -92,22 +92,22 @@ def _fitted(
     missed: NDArray[np.float64],
     alarms: NDArray[np.float64],
     costs: NDArray[np.float64],
-    room: NDArray[np.float64],
+    tolerance: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], list[int]]:
-    """Return the counts of both classes that most costs belong to, and the other costs."""
+    """Fit the counts of both classes to the costs; return them and the outliers."""
     bad: list[int] = []
     while True:
         kept = [k for k in range(len(costs)) if k not in bad]
         A = np.stack([missed[kept], alarms[kept]], axis=1)
         counts: NDArray[np.float64] = np.linalg.lstsq(A, costs[kept], rcond=None)[0].astype(float)
-        wrong = np.abs(A @ counts - costs[kept]) / room[kept]
+        wrong = np.abs(A @ counts - costs[kept]) / tolerance[kept]
         if wrong.max() <= 3 or len(kept) <= 4:
             return counts, bad
         bad.append(kept[int(wrong.argmax())])
 
 
 def _twice(experiment: Experiment, part: Part) -> Iterator[str]:
-    """Say which figures another table of the paper prints otherwise."""
+    """Find figures that another table of the same paper prints differently."""
     for other in experiments():
         if other.paper != experiment.paper or other.name == experiment.name:
             continue

@@ -1,20 +1,15 @@
-"""The tables and figures of the papers. The facts are in the .toml files beside this one."""
+"""The tables and figures of the papers. The facts are in the .toml files next to this one."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
+from .._toml import tomllib
 from ..estimator.parameters import nearest
 
 PAPERS = ("csogd", "acog", "oa3", "koil", "sol")
@@ -22,7 +17,7 @@ PAPERS = ("csogd", "acog", "oa3", "koil", "sol")
 
 @dataclasses.dataclass(frozen=True)
 class Printed:
-    """A number as printed: a mean, perhaps with a standard deviation.
+    """A printed number: a mean, optionally with a standard deviation.
 
     Examples
     --------
@@ -36,7 +31,7 @@ class Printed:
 
     @classmethod
     def read(cls, text: str) -> Printed:
-        """Return the number that stands in a text."""
+        """Parse a printed number."""
         mean, _, std = text.partition("±")
         decimals = len(mean.partition(".")[2])
         return cls(float(mean), float(std) if std else None, decimals)
@@ -46,21 +41,21 @@ class Printed:
 
 
 def shown(mean: float, std: float | None, decimals: int) -> str:
-    """Return a mean with its deviation in so many decimals."""
+    """Return a mean with its deviation, rounded to `decimals`."""
     text = f"{mean:.{decimals}f}"
     return text if std is None else f"{text}±{std:.{decimals}f}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """What a column of a table holds: a measure of `compare`, and in what unit it is printed."""
+    """A column of a table: a measure of `compare` and the unit it is printed in."""
 
     name: str
     unit: str = ""
 
     @property
     def scale(self) -> float:
-        """What a measure is multiplied with to be printed."""
+        """The factor between a measure and its printed value."""
         return {"": 1.0, "%": 100.0, "100": 0.01}[self.unit]
 
     def __str__(self) -> str:
@@ -77,15 +72,15 @@ class Part:
     set : str
         The data set, by its name in the registry.
     metric : str
-        What is reported, and what parameters are chosen by.
+        What is reported and what parameters are chosen by.
     learners : tuple of str
-        As the paper calls them.
+        The learners, by their names in the paper.
     columns : tuple of Column
-        What is printed of each.
+        The printed measures.
     printed : mapping
-        The figures of each learner, one a column.
+        The printed numbers of each learner, one per column.
     stated : mapping
-        Parameters of a learner that the printed figures are known to belong to.
+        Parameters of a learner that the printed numbers are known to come from.
     rows : str
         "all", or the part of the set that was used.
     """
@@ -106,45 +101,46 @@ class Experiment:
     Attributes
     ----------
     name, paper, title : str
-        What it is called here, the paper, and what it shows.
+        Its name here, the paper, and what it shows.
     kind : str
         "table", "figure", or "sets" for a table of data sets.
     parts : tuple of Part
-        What it consists of.
+        Its data sets and metrics.
     learners : mapping
-        What each printed name is here: "is" a learner of the catalog, with these parameters.
-        "grid" is instead of that of the catalog, "costs" what it is told of: "sum" or "cost".
+        What each printed name means here: "is" is a learner of the catalog, "grid" replaces its
+        grid, "costs" is what it is made cost-sensitive for, "sum" or "cost"; the rest are
+        parameters.
     runs : int
-        Permutations, or folds in all.
+        Number of permutations, or of folds in all repeats.
     folds : int or str or None
-        Held-out folds: so many, or "published" ones; None where passes are reported.
+        Number of held-out folds, or "published" ones; None where passes are reported.
     scaling : str
         "unit": rows of length one; "standard+unit": standard scores before that; or "none".
     fn, fp : float
-        Prices of a missed positive and of a false alarm.
+        Costs of a missed positive and of a false alarm.
     choice : str
-        How the paper chose parameters: "stated" in it, the "best" of a grid, by "inner" folds, or
-        "tuned" on the training rows.
+        How the paper chose parameters: "stated" in the paper, the "best" of a grid, by "inner"
+        folds, or "tuned" on the training rows.
     budget : mapping
-        Labels that may be bought, by data set.
+        Number of labels that may be queried, by data set.
     zero_rows : str
-        "mistakes" if rows of zeros count as mistakes and are never learned from.
+        "mistakes" if all-zero rows count as mistakes and are never learned from.
     against : str
-        What a figure is drawn against.
+        The x axis of a figure.
     values : tuple
-        Of what it is drawn against.
+        The values on the x axis.
     lines : mapping
-        A second parameter with its values, one line each.
+        A second parameter with its values, one line for each.
     others : str
-        What the other parameters of a figure are: at their "best" for each value, or "default".
+        The other parameters of a figure: at their "best" for each value, or "default".
     l1 : mapping
-        Where sparsity is swept: 0, the ends and the number of shrinks by learner.
+        For sparsity sweeps, by learner: 0, the smallest and the largest l1, and their number.
     where : str
-        For data sets: the table as the registry calls it.
+        For tables of data sets: the name of the table in the registry.
     extra : mapping
-        For data sets: what is printed beside the sizes.
+        For tables of data sets: what is printed besides the sizes.
     wins_ties_losses : mapping
-        Of the paper's own learners against each other one, as printed.
+        Printed wins, ties and losses of the paper's own learners against each other learner.
     """
 
     name: str
@@ -192,7 +188,7 @@ def _part(facts: dict[str, Any]) -> Part:
 
 
 def _as_in_table(name: str, metric: str, tables: Sequence[Experiment]) -> dict[str, Any]:
-    """Return what a table of the same paper says of a set: rows and parameters."""
+    """Return rows and parameters of a data set as in a table of the same paper."""
     for part in (part for table in tables for part in table.parts):
         if (part.set, part.metric) == (name, metric):
             return {"stated": part.stated, "rows": part.rows}
@@ -236,7 +232,7 @@ def _experiment(
 
 @functools.cache
 def experiments() -> tuple[Experiment, ...]:
-    """Return all tables and figures, paper after paper."""
+    """Return all tables and figures, by paper."""
     found: list[Experiment] = []
     for paper in PAPERS:
         text = resources.files(__package__).joinpath(f"{paper}.toml").read_text("utf-8")

@@ -16,8 +16,8 @@ from ..comparison.splits import folded
 from ..comparison.statistics import std
 from ..comparison.summary import mean_curve
 from ..evaluation.progressive import progressive
-from . import sets
 from .entries import Experiment, Part
+from .prepare import PaperData
 from .results import Line, Result
 from .sweeps import sparsity_sweep, tuned
 from .trials import OF_SETTINGS, Setting, Trial, Trials, model_of
@@ -27,7 +27,7 @@ _FIELDS = {"error": "error", "seconds": "seconds", "sum": "balanced"}
 
 
 def drawn(result: Result, trials: Sequence[tuple[Any, Trial]]) -> Result:
-    """Return a result with the lines of its figure, from comparisons by what they are drawn at."""
+    """Add the lines of its figure to a result; `trials` are pairs of x and comparison."""
     first = trials[0][1]
     names, against = first.part.learners, first.experiment.against
     lines: list[Line] = []
@@ -55,7 +55,7 @@ def _course(trial: Trial, name: str) -> Line:
 
 
 def _against(trial: Trial, name: str) -> Iterator[Line]:
-    """Yield the metric against a parameter, the other parameters at their best."""
+    """Yield the metric by a parameter, with the other parameters at their best."""
     e = trial.experiment
     sign = 1 if trial.plan.larger_is_better else -1
 
@@ -78,10 +78,8 @@ def _against(trial: Trial, name: str) -> Iterator[Line]:
         yield _line(label, e.values, best)
 
 
-def ranked(
-    result: Result, e: Experiment, part: Part, stream: sets.Stream, trials: Trials
-) -> Result:
-    """Return a result with the AUC of the events so far, over the training parts of the folds."""
+def ranked(result: Result, e: Experiment, part: Part, stream: PaperData, trials: Trials) -> Result:
+    """Add the AUC of the events so far, over the training parts of the folds."""
     folds, note = trials.folds_of(stream)
     splits = folded(folds, stream.y, seed=0, inner=0).all
     parts = [split.train for split in splits if split.train is not None]
@@ -104,12 +102,12 @@ def swept(
     result: Result,
     e: Experiment,
     part: Part,
-    stream: sets.Stream,
+    stream: PaperData,
     *,
     quick: bool,
     jobs: int | None,
 ) -> Result:
-    """Return a result with error, time or balanced accuracy against sparsity."""
+    """Add error, time or balanced accuracy by sparsity."""
     shuffles = 1 if quick or part.set == "webspam" else e.runs
     parameters: dict[str, Mapping[str, Any]] = {}
     lines = []
@@ -138,8 +136,8 @@ def swept(
     return dataclasses.replace(result, lines=tuple(lines), parameters=parameters, runs=runs)
 
 
-def _flat(name: str, model: Any, stream: sets.Stream, shuffles: int, jobs: int | None) -> Line:
-    """Return the balanced accuracy of a learner whose models are not sparse."""
+def _flat(name: str, model: Any, stream: PaperData, shuffles: int, jobs: int | None) -> Line:
+    """Return the balanced accuracy of a learner without sparse models, as a horizontal line."""
     plan = make_plan(
         {name: model},
         stream.X,

@@ -1,4 +1,4 @@
-"""What labels buy: learners that ask, against budgets and against their parameters."""
+"""Active learners by label budget and by their parameters."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ METHODS = ("PAA", "OAAL", "CSOAL", "SOAL", "SOAL-CS", "OA3", "OA3-diag", "SOA3",
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Aim:
-    """What learners are to be good at, and how they are run.
+    """What learners are optimized for, and how they are run.
 
     Parameters
     ----------
     metric : {"sum", "cost"}
-        Learners that know costs take them from it, the others stay as they are.
+        Cost-sensitive learners get their costs from it.
     alpha : float
         Weight of sensitivity in the sum.
     fn, fp : float
-        Price of a missed positive and of a false alarm in the cost.
+        Cost of a missed positive and of a false alarm.
     known_counts : bool
-        For the sum: tell learners the class counts beforehand, as the papers do, instead of
-        letting them estimate the ratio from the labels they have bought.
+        For the sum: give learners the class counts in advance, as the papers do, instead of letting
+        them estimate the ratio from the queried labels.
     settings : mapping
-        Further parameters of all learners, as scaling.
+        Further parameters of all learners, such as scaling.
     """
 
     metric: Literal["sum", "cost"] = "sum"
@@ -45,13 +45,13 @@ class Aim:
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def loss(self, counts: Any) -> float:
-        """Return what is to be made small."""
+        """Return the quantity to minimize."""
         if self.metric == "sum":
             return -float(counts.sum(self.alpha))
         return float(counts.cost(self.fn, self.fp))
 
     def model(self, name: str, params: Mapping[str, Any], labels: Sequence[Any]) -> Active:
-        """Return the learner of a name, made for this aim."""
+        """Return a learner with the costs of this aim."""
         model = find(name).make(**{**self.settings, **params})
         if not isinstance(model, Active):
             raise ValueError(f"{name} does not ask for labels: take one of {', '.join(METHODS)}")
@@ -64,22 +64,22 @@ class Aim:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LabelPoint:
-    """One learner with one budget, the mean over orders of the stream.
+    """One learner with one budget, averaged over orders of the stream.
 
     Attributes
     ----------
     learner, parameters, budget
-        Which learner, its parameters, and how many labels it might buy; None for every label.
+        The learner, its parameters, and the most labels it may query; None for every label.
     labels : float
-        How many it bought.
+        Number of queried labels.
     sum, cost, sensitivity, specificity : float
-        Of all events, those after the budget too.
+        Over all events, including those after the budget is spent.
     sum_std, cost_std : float
         Sample standard deviations over the orders.
     seconds : float
         Time of a pass in the core.
     curve : list of dicts
-        The course: "events", "labels", "sum" and "cost" (per event) at points along the way.
+        "events", "labels", "sum" and "cost" (per event) at points along the pass.
     """
 
     learner: str
@@ -111,17 +111,17 @@ def label_point(
     Parameters
     ----------
     name : str
-        A learner of the catalog that asks for labels.
+        An active learner of the catalog.
     X, y : as for fit
         The stream.
     orders : arrays
-        The rows to visit, one array a run; the run with the k-th has the seed k.
+        The rows to visit, one array per run; run k uses seed k.
     budget : int or None
-        How many labels may be bought. None: every label is there, nothing is asked.
+        The most labels that may be queried. None: every label is given, nothing is queried.
     parameters : mapping, optional
-        Of the learner.
+        Parameters of the learner.
     aim : Aim, optional
-        Default: balanced accuracy, counts unknown.
+        Default: balanced accuracy with unknown class counts.
 
     Examples
     --------
@@ -179,15 +179,15 @@ def chosen(
     aim: Aim | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
 ) -> dict[str, Any]:
-    """Return the parameters of the grid that do best on the average of some orders.
+    """Return the grid point with the best mean over some orders.
 
     Parameters
     ----------
     name, X, y, orders, budget, aim
-        As for label_point. Orders that are not reported make the choice honest; shorter ones get
+        As for label_point. The choice is honest if these orders are not reported; shorter ones get
         the same share of the budget.
     grid : mapping, optional
-        Values by parameter; default, those of the catalog.
+        Values by parameter. Default: the grid of the catalog.
     """
     aim = aim or Aim()
     grid = find(name).grid if grid is None else grid
@@ -203,7 +203,7 @@ def chosen(
                 aim.loss(_run(name, X, y, order, _share(budget, order, y), params, aim, seed=seed))
                 for seed, order in enumerate(orders)
             ]
-        except ValueError as error:  # a rate at which scores overflow
+        except ValueError as error:  # scores overflow at this rate
             refused = error
             continue
         if np.mean(losses) < least:
@@ -223,7 +223,7 @@ def budget_sweep(
     choose_on: Iterable[ArrayLike],
     aim: Aim | None = None,
 ) -> list[LabelPoint]:
-    """Run learners with several budgets, each with parameters chosen for the budget.
+    """Run learners with several budgets and parameters chosen for each budget.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def budget_sweep(
     budgets : numbers of labels
         None for every label.
     choose_on : arrays
-        Orders to choose the parameters on.
+        Orders to choose parameters on.
     """
     orders, choose_on = list(orders), list(choose_on)
     points = []
@@ -243,10 +243,10 @@ def budget_sweep(
 
 
 def labels_needed(points: Iterable[LabelPoint], goal: float) -> float | None:
-    """Return how many labels a learner needs for a sum of `goal`, from its points.
+    """Return the number of labels a learner needs for a sum of `goal`.
 
-    Between two budgets the logarithm of the labels is read off the line between them. None if no
-    budget is enough; with the smallest budget if that is enough.
+    Interpolates the logarithm of the labels between two budgets. Returns the labels of the
+    smallest budget if that is enough, and None if no budget is.
     """
     ordered = sorted((p for p in points if p.budget is not None), key=lambda p: p.labels)
     before = None

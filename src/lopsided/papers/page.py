@@ -1,4 +1,4 @@
-"""All tables and figures that were run on one page."""
+"""All reproduced tables and figures on one HTML page."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from . import text
 from .results import Result
 
 _NOTE = (
-    "Off by: the difference in units of the combined standard error; up to 3 agrees. Ours: with "
-    "parameters chosen as in the paper. Honest: with parameters chosen on what is not reported. "
-    "Nearest: at the point of the grid whose figures are nearest to the printed ones."
+    "Off by: the difference in combined standard errors; up to 3 agrees. Ours: with parameters "
+    "chosen as in the paper. Honest: with parameters chosen on data that is not reported. "
+    "Nearest: at the grid point whose figures are closest to the printed ones."
 )
 
 
 def page(results: Sequence[Result], *, command: Sequence[str] = ()) -> str:
-    """Return a page of HTML: a single file, nothing loaded, no script."""
+    """Return an HTML page: a single file without scripts or external resources."""
     parts: list[str] = []
     for paper, citation in registry.papers().items():
         own = [result for result in results if result.paper == paper]
@@ -39,7 +39,7 @@ def page(results: Sequence[Result], *, command: Sequence[str] = ()) -> str:
         "</section>",
     ]
     sentence = text.summary(results) or f"{len(results)} figures"
-    return document("The papers beside ours", sentence, parts)
+    return document("Reproduction of the papers", sentence, parts)
 
 
 def _parts(results: Sequence[Result]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Published files that are not LIBSVM text, as rows and labels."""
+"""Reading published files that are not LIBSVM text."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ Rows = tuple[NDArray[np.float64], NDArray[Any]]
 
 
 def text_of(path: Path) -> str:
-    """Return a text file, whatever it is packed in."""
+    """Return the text of a file, decompressed."""
     with open_bytes(str(path)) as stream:
         return bytes(stream.read()).decode("utf-8", "replace")
 
 
 def commas(path: Path) -> tuple[NDArray[np.float64], NDArray[Any], int]:
-    """Return the rows and labels of a CSV file without header whose last column is the class, and
-    how many rows had missing values (?) and were left out.
-    """  # noqa: D205
+    """Read a CSV file without header whose last column is the class.
+
+    Returns rows, labels and the number of rows that were left out because of missing values (?).
+    """
     rows, labels, dropped = [], [], 0
     for at, line in enumerate(text_of(path).splitlines(), start=1):
         if not line.strip():
@@ -45,7 +46,7 @@ def commas(path: Path) -> tuple[NDArray[np.float64], NDArray[Any], int]:
 
 
 def kddcup08_folder(folder: Path) -> Path | None:
-    """Return where Features.txt and Info.txt are: the folder, or kddcup08 in it."""
+    """Return the folder with Features.txt and Info.txt: this one, or kddcup08 in it."""
     for place in (folder, folder / "kddcup08"):
         if (place / "Features.txt").is_file() and (place / "Info.txt").is_file():
             return place
@@ -53,7 +54,7 @@ def kddcup08_folder(folder: Path) -> Path | None:
 
 
 def kddcup08(place: Path) -> Rows:
-    """Return the rows of Features.txt and the labels, which come first in the rows of Info.txt."""
+    """Return the rows of Features.txt and the labels, the first column of Info.txt."""
     X = np.loadtxt(place / "Features.txt", ndmin=2)
     y = np.loadtxt(place / "Info.txt", usecols=0, ndmin=1)
     if len(X) != len(y):
@@ -63,7 +64,7 @@ def kddcup08(place: Path) -> Rows:
 
 
 def cifar10(path: Path) -> Rows:
-    """Return the training images of the binary version: rows of 3072 bytes behind the class."""
+    """Return the training images of the binary version: a byte for the class, then 3072 pixels."""
     parts = []
     with tarfile.open(path) as archive:
         for member in archive.getmembers():
@@ -80,6 +81,6 @@ def cifar10(path: Path) -> Rows:
 
 
 def documents(path: Path, topic: str) -> NDArray[np.int64]:
-    """Return the numbers of the documents with a topic, from lines of topic, number and 1."""
+    """Return the ids of the documents with a topic, from lines of topic, id and 1."""
     cells = (line.split() for line in text_of(path).splitlines())
     return np.array([int(line[1]) for line in cells if line and line[0] == topic], np.int64)

@@ -1,4 +1,4 @@
-"""What came of an experiment: cells beside the printed ones, or lines of a figure."""
+"""The result of an experiment: cells next to the printed ones, or lines of a figure."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ class Cell:
     published : str
         As printed.
     ours : str
-        Ours where it is not a number.
+        Our value if it is not a number.
     mean, std : float
-        Ours with the paper's choice of parameters, in the printed unit; NaN where there is none.
-        Of times the shortest.
+        Our value with the paper's choice of parameters, in the printed unit; NaN if there is none.
+        For times the minimum.
     off : float
-        The difference in units of the combined standard error; NaN for times.
+        The difference in combined standard errors; NaN for times.
     word : str
-        "same digits", "agrees" (within three standard errors), "differs", "other data" where the
-        data is known not to be that of the paper, "data not available", or how much faster the
-        pass was.
+        The verdict: "same digits", "agrees" (within three standard errors), "differs", "other data"
+        if the data is known to differ from the paper's, "data not available", or how much faster
+        the pass was.
     honest_mean, honest_std : float
-        With parameters chosen on what is not reported; NaN where the paper's choice is honest or
+        With parameters chosen on data that is not reported; NaN if the paper's choice is honest or
         there is nothing to choose.
     nearest_mean, nearest_off : float
-        At the point of the grid whose figures are nearest to the printed ones.
+        At the grid point whose figures are closest to the printed ones.
     nearest_word : str
-        What is to be said of that.
+        The verdict on that.
     decimals : int
-        Of the printed number.
+        Decimals of the printed number.
     """
 
     learner: str
@@ -66,7 +66,7 @@ class Cell:
     decimals: int = 3
 
     def text(self, what: str = "") -> str:
-        """Return ours, or with "honest" or "nearest" the other one, as it would be printed."""
+        """Return our value, or the "honest" or "nearest" one, as it would be printed."""
         if self.ours and not what:
             return self.ours
         mean = getattr(self, f"{what}_mean" if what else "mean")
@@ -79,7 +79,7 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line of a figure: where, how high, and with what spread."""
+    """A line of a figure: x, y and standard deviations."""
 
     name: str
     x: tuple[Any, ...]
@@ -94,31 +94,31 @@ class Result:
     Attributes
     ----------
     experiment, paper, title, set, metric : str
-        What it is of.
+        What was reproduced.
     data : str
-        The data set that was read, another one if it stands in; "" if there was none.
+        The data set that was read, which may be a substitute; "" if there was none.
     other_data : bool
-        Whether it is known not to be the data of the paper.
+        Whether it is known to differ from the data of the paper.
     notes : tuple of str
-        What differs from the paper's data, what had to be decided, how to get what is absent.
+        Differences from the paper's data, decisions made here, how to get missing data.
     runs : str
-        In words.
+        The permutations or folds, in words.
     choice : str
         How parameters were chosen, in words.
     parameters, honest, nearest : mapping
-        Of each learner: as the paper chose, as chosen on what is not reported, and those whose
-        figures are nearest to the printed ones.
+        Parameters of each learner: chosen as in the paper, chosen on data that is not reported, and
+        those whose figures are closest to the printed ones.
     cells : tuple of Cell
-        Of a table.
+        The cells of a table.
     verdicts : mapping
-        Where the paper counts wins, ties and losses of its own learners: what it is against each
+        Where the paper counts wins, ties and losses of its own learners: the outcome against each
         other learner.
     against : str
-        What a figure is drawn against.
+        The x axis of a figure.
     lines : tuple of Line
-        Of a figure.
+        The lines of a figure.
     seconds : float
-        All this took.
+        Total time.
     """
 
     experiment: str
@@ -142,22 +142,22 @@ class Result:
 
     @property
     def substitute(self) -> bool:
-        """Whether another data set stands in for that of the paper."""
+        """Whether a substitute was used for the data set of the paper."""
         return bool(self.data) and self.data != self.set
 
     @property
     def heading(self) -> str:
-        """What it is of, in a line."""
+        """What was reproduced, in one line."""
         on = f"{self.data} (IN PLACE OF {self.set})" if self.substitute else self.set
         return f"{self.experiment} on {on}" + (f", {self.metric}" if self.metric else "")
 
     def words(self) -> dict[str, int]:
-        """Return how many cells there are of each word."""
+        """Return the number of cells with each verdict."""
         found = Counter(cell.word for cell in self.cells)
         return {word: found[word] for word in WORDS if found[word]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as lists, dicts, numbers and texts."""
+        """Return everything as JSON values."""
         shown = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         shown["cells"] = [dataclasses.asdict(cell) for cell in self.cells]
         shown["lines"] = [dataclasses.asdict(line) for line in self.lines]
@@ -166,9 +166,9 @@ class Result:
 
 
 def off_by(printed: Printed, runs: int, mean: float, std: float, own_runs: int) -> float:
-    """Return a difference in units of the combined standard error, from the pooled deviation.
+    """Return a difference in combined standard errors, from the pooled deviation.
 
-    Where one of the two deviations is not there the other is taken for both.
+    If one of the two deviations is unknown the other is used for both.
 
     Examples
     --------
@@ -192,15 +192,15 @@ def off_by(printed: Printed, runs: int, mean: float, std: float, own_runs: int) 
 
 
 def half_digit(printed: Printed) -> float:
-    """Return how far a number may be from a printed one that it is rounded to.
+    """Return the largest difference between a number and its printed rounding.
 
-    A mean can lie half-way between two printed numbers, hence the allowance.
+    The allowance is for means exactly half-way between two printable numbers.
     """
     return 0.5 * 10.0**-printed.decimals + 1e-9
 
 
 def word_for(printed: Printed, off: float, mean: float, std: float) -> str:
-    """Return what is to be said of a cell.
+    """Return the verdict on a cell.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def word_for(printed: Printed, off: float, mean: float, std: float) -> str:
 
 
 def faster(printed: float, ours: float) -> str:
-    """Return how a time compares with a printed one."""
+    """Compare a time with a printed one, in words."""
     if not printed or not ours:
         return ""
     ratio = printed / ours

@@ -1,4 +1,4 @@
-"""Tables and figures of the papers, run again."""
+"""Reproducing a table or figure of a paper."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from . import figures, sets, tables
+from . import cells as table_cells
+from . import figures, sets
 from .entries import Experiment, Part, find
+from .prepare import PaperData
 from .results import Result
 from .trials import ALPHA, LABELS, PRICE, Trials, points_of, settings
 
-_MADE = 20_000  # rows of a made-up set when it should be quick
+_QUICK_ROWS = 20_000  # of a synthetic set
 _CHOICE = {
     "stated": "parameters as stated in the paper",
-    "best": "parameters are the best of the paper's grid on the very runs reported",
+    "best": "parameters are the best of the paper's grid on the reported runs",
     "inner": "parameters chosen by folds inside the training part, as in the paper",
     "tuned": "parameters tuned without shrinking by the pass over the training rows",
 }
@@ -32,31 +34,31 @@ def reproduce(
     resume: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Result]:
-    """Run a table or figure of a paper again.
+    """Reproduce a table or figure of a paper.
 
     Parameters
     ----------
     name : str
         For example "acog-table-2"; see :func:`experiments`.
     data : path or sequence of paths
-        Folders to look for data sets in, before LOPSIDED_DATA and the cache.
+        Folders to search for data sets, before LOPSIDED_DATA and the download cache.
     only : sequence of str
-        Only these of its data sets.
+        Restrict it to these data sets.
     quick : bool
         Three permutations, or one repeat of the folds.
     jobs : int, optional
-        Threads. Default: as many as there are cores.
+        Number of threads. Default: the number of cores.
     substitute : bool
-        Take what stands in for a set that is absent.
+        Use substitutes for data sets that are not available.
     resume : path, optional
-        A folder of journals: finished runs are kept there and not run again.
+        A folder of journals: finished runs are stored there and not run again.
     progress : callable, optional
-        Called with the number of runs done and of all runs.
+        Called with the number of finished runs and of all runs.
 
     Returns
     -------
     list of Result
-        One a data set and metric. Cells of a set that is absent say so.
+        One per data set and metric. Cells of a set that is not available say so.
     """
     e = find(name)
     folders = [os.fspath(data)] if isinstance(data, (str, os.PathLike)) else list(data)
@@ -67,31 +69,31 @@ def reproduce(
     trials = Trials(folders, quick, jobs, resume, progress)
     trials.total = sum(_size(e, part, trials) for part in parts)
     found: list[Result] = []
-    kept: tuple[tuple[str, str], sets.Stream] | None = None
+    loaded: tuple[tuple[str, str], PaperData] | None = None
     for part in parts:
         start = time.perf_counter()
         result = _start(e, part)
         try:
-            if kept is None or kept[0] != (part.set, part.rows):
-                kept = None  # two large sets may be too much
-                kept = (part.set, part.rows), _load(e, part, trials, substitute)
+            if loaded is None or loaded[0] != (part.set, part.rows):
+                loaded = None  # free it first: two large sets may not fit
+                loaded = (part.set, part.rows), _load(e, part, trials, substitute)
         except sets.Absent as absent:
             trials.total -= _size(e, part, trials)
             found.append(_absent(result, e, part, str(absent)))
             continue
-        result = _run(result, e, part, kept[1], trials)
+        result = _run(result, e, part, loaded[1], trials)
         found.append(dataclasses.replace(result, seconds=time.perf_counter() - start))
     if e.wins_ties_losses:
-        found.append(tables.tallied(e, found))
+        found.append(table_cells.tallied(e, found))
     return found
 
 
 def _start(e: Experiment, part: Part) -> Result:
     choice = "" if e.kind == "sets" else _CHOICE[e.choice]
     if e.others == "default":
-        choice = "parameters as they come, but for what is drawn"
+        choice = "default parameters, except for the one drawn"
     if part.stated and e.against not in (ALPHA, PRICE, LABELS, "learning_rate"):
-        choice = "parameters of the grid to which the printed digits belong"
+        choice = "the grid point that the printed digits come from"
     return Result(
         experiment=e.name,
         paper=e.paper,
@@ -104,7 +106,7 @@ def _start(e: Experiment, part: Part) -> Result:
 
 
 def _size(e: Experiment, part: Part, trials: Trials) -> int:
-    """Return how many runs a part has."""
+    """Return the number of runs of a part."""
     if e.kind == "sets" or e.against == "sparsity":
         return 0
     if e.against == "events" and part.metric == "auc":
@@ -113,11 +115,11 @@ def _size(e: Experiment, part: Part, trials: Trials) -> int:
 
 
 def _absent(result: Result, e: Experiment, part: Part, note: str) -> Result:
-    cells = tables.uncounted(e, part) if e.kind == "sets" else tables.unfilled(part)
+    cells = table_cells.uncounted(e, part) if e.kind == "sets" else table_cells.unfilled(part)
     return dataclasses.replace(result, notes=(note,), cells=tuple(cells))
 
 
-def _load(e: Experiment, part: Part, trials: Trials, substitute: bool) -> sets.Stream:
+def _load(e: Experiment, part: Part, trials: Trials, substitute: bool) -> PaperData:
     counting = e.kind == "sets"
     return sets.load(
         part.set,
@@ -127,14 +129,14 @@ def _load(e: Experiment, part: Part, trials: Trials, substitute: bool) -> sets.S
         zero_rows=e.zero_rows,
         held_out=e.paper == "SOL",
         substitute=substitute,
-        limit=_MADE if trials.quick else None,
+        limit=_QUICK_ROWS if trials.quick else None,
     )
 
 
-def _run(result: Result, e: Experiment, part: Part, stream: sets.Stream, trials: Trials) -> Result:
+def _run(result: Result, e: Experiment, part: Part, stream: PaperData, trials: Trials) -> Result:
     result = dataclasses.replace(result, data=stream.name, other_data=stream.other)
     if e.kind == "sets":
-        cells = tables.counted(e, part, stream)
+        cells = table_cells.counted(e, part, stream)
         result = dataclasses.replace(result, cells=tuple(cells))
     elif e.against == "sparsity":
         result = figures.swept(result, e, part, stream, quick=trials.quick, jobs=trials.jobs)
@@ -145,5 +147,5 @@ def _run(result: Result, e: Experiment, part: Part, stream: sets.Stream, trials:
         first = done[0][1]
         result = dataclasses.replace(result, runs=first.plan.splits.words, notes=first.notes)
         is_figure = e.kind == "figure"
-        result = figures.drawn(result, done) if is_figure else tables.filled(result, first)
+        result = figures.drawn(result, done) if is_figure else table_cells.filled(result, first)
     return dataclasses.replace(result, notes=(*stream.notes, *result.notes))

@@ -1,4 +1,4 @@
-"""Error, time and balanced accuracy against sparsity."""
+"""Error, time and balanced accuracy by sparsity."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ..metrics import Counts
 
 @dataclasses.dataclass(frozen=True)
 class SweepPoint:
-    """One learner with one strength of shrinking, the mean over permutations.
+    """One learner with one regularization strength, averaged over permutations.
 
     Attributes
     ----------
     learner, parameter, value
         Which learner, and the value of `l1` or `target_sparsity`.
     sparsity : float
-        The share of features without a weight in the finished model.
+        The share of features with zero weight in the final model.
     error, balanced : float
-        Of the test rows, or of the progressive pass where there are none: the share of mistakes,
-        and the mean of sensitivity and specificity.
+        Error rate and balanced accuracy on the test rows, or of the progressive pass without test
+        rows.
     seconds : float
         Time of the pass in the core.
     """
@@ -57,24 +57,24 @@ def sparsity_sweep(
     seed: int = 0,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[SweepPoint]:
-    """Run learners over a stream with every strength of shrinking.
+    """Run learners over a stream with several regularization strengths.
 
     Parameters
     ----------
     learners : names
-        From the catalog; all sparse.
+        Sparse learners of the catalog.
     X, y : as for fit
         The stream.
     l1, target_sparsity : values
-        What to try: one of the two.
+        The values to try; give one of the two.
     test : pair of X and y, optional
-        Rows to judge the finished models by.
+        Rows to evaluate the final models on.
     permutations : int
-        Orders of the rows to average over; the first is as they come.
+        Number of row orders to average over; the first is the given order.
     seed : int
-        Fixes the other orders.
+        Seed of the other orders.
     parameters : mapping from names to parameters, optional
-        Of the learners, for example from :func:`tuned`.
+        Parameters of the learners, for example from :func:`tuned`.
 
     Examples
     --------
@@ -95,23 +95,23 @@ def sparsity_sweep(
     points = []
     for name, value in itertools.product(learners, values):
         own = {**(parameters or {}).get(name, {}), parameter: value}
-        # Each in a pass of its own: its time is one of the figures.
+        # One pass each, because its time is reported.
         runs = [_run(name, own, X, y, order, test) for order in orders]
         points.append(SweepPoint(name, parameter, value, *np.mean(runs, axis=0).tolist()))
     return points
 
 
 def tuned(name: str, X: Any, y: ArrayLike, *, balanced: bool = False) -> dict[str, Any]:
-    """Return the parameters of the learner's grid that do best on a stream without shrinking.
+    """Return the best grid point of a learner on a stream, without regularization.
 
     Parameters
     ----------
     name : str
-        From the catalog.
+        A learner of the catalog.
     X, y : as for fit
-        The stream; the progressive pass over it decides.
+        The stream; the progressive pass over it is compared.
     balanced : bool
-        By balanced accuracy instead of the number of mistakes.
+        Compare balanced accuracy instead of the number of mistakes.
     """
     entry = find(name)
     grid = [dict(zip(entry.grid, v, strict=True)) for v in itertools.product(*entry.grid.values())]
@@ -122,7 +122,9 @@ def tuned(name: str, X: Any, y: ArrayLike, *, balanced: bool = False) -> dict[st
             model.l1 = 0.0
         return model
 
-    size = len(grid) if may_share(plain(grid[0]), X) else 1  # others need not be there at once
+    size = (
+        len(grid) if may_share(plain(grid[0]), X) else 1
+    )  # without a shared pass, one model at a time saves memory
     best: dict[str, Any] = {}
     least = np.inf
     for first in range(0, len(grid), size):
@@ -137,7 +139,7 @@ def tuned(name: str, X: Any, y: ArrayLike, *, balanced: bool = False) -> dict[st
             points=0,
         )
         for params, run in zip(part, runs, strict=True):
-            if isinstance(run, DivergedError):  # a rate at which scores overflow
+            if isinstance(run, DivergedError):  # scores overflow at this rate
                 continue
             loss = -run.sum() if balanced else 1 - run.accuracy
             if loss < least:

@@ -1,4 +1,4 @@
-"""Results as tables of text."""
+"""Results as text tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADER = ("learner", "figure", "published", "ours", "off by", "", "honest", "nea
 
 
 def rows(result: Result) -> list[list[str]]:
-    """Return the cells of a table, one a row: those of a learner stand together."""
+    """Return the cells of a table, one per row, grouped by learner."""
     found = []
     before = ""
     for cell in result.cells:
@@ -37,7 +37,7 @@ def rows(result: Result) -> list[list[str]]:
 
 
 def points(result: Result) -> tuple[list[str], list[list[str]]]:
-    """Return the lines of a figure: a header, and a row a line."""
+    """Return the lines of a figure: a header, and one row per line."""
     first = result.lines[0].x
     if all(line.x == first for line in result.lines):
         header = [result.against, *map(number, first)]
@@ -57,19 +57,19 @@ def points(result: Result) -> tuple[list[str], list[list[str]]]:
 
 
 def number(x: Any) -> str:
-    """Return a value of what a figure is drawn against."""
+    """Format a value of the x axis."""
     return f"{x:,.4g}" if isinstance(x, (int, float)) else str(x)
 
 
 def value(y: float, metric: str) -> str:
-    """Return a measure as it is printed in text."""
+    """Format a measure."""
     if math.isnan(y):
         return "–"
     return f"{y:,.4g}" if metric in ("cost", "seconds") else f"{100 * y:.2f}"
 
 
 def settings(result: Result) -> Iterator[str]:
-    """Yield the parameters of each learner that has a grid."""
+    """Yield the chosen parameters of each learner that has a grid."""
     for name, own in result.parameters.items():
         if not own:
             continue
@@ -88,13 +88,13 @@ def _listed(parameters: Mapping[str, Any]) -> str:
 
 
 def about(result: Result) -> list[str]:
-    """Return what is to be said beside the figures."""
+    """Return the notes to print with the figures."""
     known = [result.runs, *result.notes, result.choice if result.data else ""]
     return [text for text in known if text]
 
 
 def summary(results: Iterable[Result]) -> str:
-    """Return how many cells there are of each word."""
+    """Return the number of cells with each verdict, in words."""
     found: Counter[str] = Counter()
     for result in results:
         found.update(result.words())
@@ -103,7 +103,7 @@ def summary(results: Iterable[Result]) -> str:
 
 
 def padded(table: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows with columns side by side."""
+    """Return rows with aligned columns."""
     widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
     return [
         "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()

@@ -1,4 +1,4 @@
-"""One comparison of an experiment: models, permutations or folds, all runs."""
+"""The comparisons of an experiment: learners, grids and splits as in the paper."""
 
 from __future__ import annotations
 
@@ -22,24 +22,25 @@ from ..comparison.summary import chosen_runs
 from ..estimator.base import OnlineClassifier
 from . import sets
 from .entries import Experiment, Part
+from .prepare import PaperData
 
 QUICK = 3  # permutations
 ALPHA = "weight of specificity"
 PRICE = "price of a false alarm"
 COUNTS = "class counts"
 LABELS = "share of labels"
-OF_SETTINGS = (ALPHA, PRICE, COUNTS, LABELS)  # what needs a comparison a value
+OF_SETTINGS = (ALPHA, PRICE, COUNTS, LABELS)  # each value needs a comparison of its own
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What may differ between the comparisons of one experiment; `x` is where it is drawn."""
+    """What may differ between the comparisons of one experiment; `x` is its place on the x axis."""
 
     alpha: float = 0.5
     fn: float = 0.9
     fp: float = 0.1
     known_counts: bool = True
-    share: float | None = None  # of the labels, that may be bought
+    share: float | None = None  # of the labels that may be queried
     x: Any = None
 
 
@@ -75,15 +76,15 @@ def grid_of(e: Experiment, part: Part, name: str) -> dict[str, Sequence[Any]]:
 
 
 def points_of(e: Experiment, part: Part) -> int:
-    """Return how many points the grids of a part have."""
+    """Return the number of grid points of all learners of a part."""
     grids = (grid_of(e, part, name) for name in part.learners)
     return sum(math.prod(len(values) for values in grid.values()) for grid in grids)
 
 
 def model_of(
-    e: Experiment, part: Part, name: str, stream: sets.Stream, setting: Setting
+    e: Experiment, part: Part, name: str, stream: PaperData, setting: Setting
 ) -> OnlineClassifier:
-    """Return a learner as the paper has it, told of the costs if it listens."""
+    """Return a learner as in the paper, with the costs if it is cost-sensitive."""
     facts = dict(e.learners[name])
     entry = catalog.find(facts.pop("is"))
     costs = facts.pop("costs", part.metric)
@@ -103,7 +104,7 @@ def model_of(
     return model.set_params(class_weight="balanced", sensitivity_weight=setting.alpha)
 
 
-def _budget(e: Experiment, part: Part, stream: sets.Stream, setting: Setting, rows: int) -> int:
+def _budget(e: Experiment, part: Part, stream: PaperData, setting: Setting, rows: int) -> int:
     own = e.budget.get(part.set) if stream.name == part.set else None
     budget = setting.share or own or e.budget["others"]
     return int(budget) if budget > 1 else max(1, round(budget * rows))
@@ -167,14 +168,14 @@ class Trial:
 
 @dataclasses.dataclass
 class Trials:
-    """What all comparisons have in common.
+    """Runs the comparisons of an experiment.
 
     Attributes
     ----------
     folders, quick, jobs, resume, progress
         As for `reproduce`.
     total, done : int
-        Runs.
+        Number of runs, expected and finished.
     """
 
     folders: Sequence[str]
@@ -186,12 +187,12 @@ class Trials:
     done: int = 0
 
     def runs_of(self, e: Experiment) -> int:
-        """Return how many permutations or folds there are."""
+        """Return the number of permutations or folds."""
         if e.folds is None:
             return QUICK if self.quick else e.runs
         return min(5, e.runs) if self.quick else e.runs
 
-    def run(self, e: Experiment, part: Part, stream: sets.Stream, setting: Setting) -> Trial:
+    def run(self, e: Experiment, part: Part, stream: PaperData, setting: Setting) -> Trial:
         """Run a comparison."""
         splits, source = self._splits(e, stream)
         plan = make_plan(
@@ -227,7 +228,7 @@ class Trials:
             tuple(filter(None, notes)),
         )
 
-    def _splits(self, e: Experiment, stream: sets.Stream) -> tuple[dict[str, Any], str]:
+    def _splits(self, e: Experiment, stream: PaperData) -> tuple[dict[str, Any], str]:
         """Return the options of `make_plan` for permutations or folds, and their source."""
         size = len(stream.y)
         if e.folds is None:
@@ -243,7 +244,7 @@ class Trials:
         found, note = self.folds_of(stream)
         return {"folds": found, **how}, note
 
-    def folds_of(self, stream: sets.Stream) -> tuple[NDArray[np.int64], str]:
+    def folds_of(self, stream: PaperData) -> tuple[NDArray[np.int64], str]:
         """Return the folds of a set, one column per repeat, and their source."""
         found, source = sets.folds(stream.name, self.folders, len(stream.y)), "published folds"
         if found is None:
@@ -252,7 +253,7 @@ class Trials:
         return found[:, :1] if self.quick else found, source
 
     def finished(self) -> None:
-        """Count a run."""
+        """Count a finished run."""
         self.done += 1
         if self.progress is not None:
             self.progress(self.done, max(self.total, self.done))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._atomic import write_whole
+from .._atomic import write_atomically
 from ..evaluation.progressive import Progress
 from ..metrics import Counts
 from . import compared
@@ -33,7 +33,7 @@ def write(result: Any, path: str | os.PathLike[str], **about: Any) -> None:
     path : str or path
         Where it goes.
     """
-    write_whole(path, render(result, **about).encode())
+    write_atomically(path, render(result, **about).encode())
 
 
 def render(

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..comparison.measures import measure
 from ..metrics import Counts
-from .content import Content, Curve, Learner, Line, Sweep, Table, clean
+from .content import Content, Curve, LearnerReport, Line, Sweep, Table, clean
 
 _WORDS = {"sum": "balanced accuracy", "auc": "AUC", "f1": "F1", "mcc": "MCC"}
 
@@ -59,7 +59,7 @@ def _words(result: Any) -> str:
     return clean(_WORDS.get(result.metric, result.metric.replace("_", " ")))
 
 
-def _learner(result: Any, row: Any) -> Learner:
+def _learner(result: Any, row: Any) -> LearnerReport:
     counts = [run.counts for run in result.runs if run.learner == row.name]
     mean = {
         f.name: float(np.mean([getattr(c, f.name) for c in counts]))
@@ -68,7 +68,7 @@ def _learner(result: Any, row: Any) -> Learner:
     for whole in ("events", "queries", "updates"):
         mean[whole] = round(mean[whole])
     curve = result.curves.get(row.name, {})
-    return Learner(
+    return LearnerReport(
         clean(row.name),
         Counts(**mean),  # type: ignore[arg-type]
         Curve(**{f.name: tuple(curve.get(f.name, ())) for f in dataclasses.fields(Curve)}),

@@ -23,7 +23,7 @@ class Curve:
 
 
 @dataclasses.dataclass(frozen=True)
-class Learner:
+class LearnerReport:
     """One learner: its counts (the mean if there were several runs) and what else is known."""
 
     name: str
@@ -65,7 +65,7 @@ class Content:
     title: str
     sentence: str
     table: Table
-    learners: Sequence[Learner]
+    learners: Sequence[LearnerReport]
     fn: float
     fp: float
     unit: str = ""
@@ -111,7 +111,7 @@ def from_runs(
     """Return the content for runs, each as its curve up to the whole of it."""
     fn, fp = cost
     learners = [
-        Learner(clean(name), curve[-1], _curve([c for c in curve if c.events], fn, fp))
+        LearnerReport(clean(name), curve[-1], _curve([c for c in curve if c.events], fn, fp))
         for name, curve in runs.items()
     ]
     order = sorted(range(len(learners)), key=lambda k: learners[k].counts.cost(fn, fp))
@@ -136,7 +136,7 @@ def _curve(points: Sequence[Counts], fn: float, fp: float) -> Curve:
 
 
 def _sentence(
-    learners: Sequence[Learner], order: Sequence[int], fn: float, fp: float, unit: str
+    learners: Sequence[LearnerReport], order: Sequence[int], fn: float, fp: float, unit: str
 ) -> str:
     best = learners[order[0]]
     c = best.counts
@@ -151,7 +151,9 @@ def _sentence(
     return f"{text}. It {did} in {c.events:,} events."
 
 
-def _table(learners: Sequence[Learner], best: int | None, fn: float, fp: float, unit: str) -> Table:
+def _table(
+    learners: Sequence[LearnerReport], best: int | None, fn: float, fp: float, unit: str
+) -> Table:
     def row(name: str, c: Counts) -> list[str]:
         return [
             name,

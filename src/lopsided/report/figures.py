@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..metrics import Counts
-from .content import PRICES, Content, Learner, Line, Sweep, cheapest, money, trivial
+from .content import PRICES, Content, LearnerReport, Line, Sweep, cheapest, money, trivial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,7 +192,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _saves_labels(learner: Learner) -> bool:
+def _saves_labels(learner: LearnerReport) -> bool:
     curve = learner.curve
     return len(curve.events) > 1 and curve.queries[-1] < curve.events[-1]
 
@@ -247,7 +247,7 @@ def _lines(
     return [end for end in ends if end]
 
 
-def _trade(axes: Axes, learners: Sequence[Learner]) -> list[_End]:
+def _trade(axes: Axes, learners: Sequence[LearnerReport]) -> list[_End]:
     ends = []
     for at, x in enumerate(learners):
         look = {**_look(at), "linestyle": "none"}
@@ -271,7 +271,7 @@ def _trade(axes: Axes, learners: Sequence[Learner]) -> list[_End]:
     return ends
 
 
-def _prices(axes: Axes, learners: Sequence[Learner], content: Content) -> list[_End]:
+def _prices(axes: Axes, learners: Sequence[LearnerReport], content: Content) -> list[_End]:
     prices = np.geomspace(*PRICES, 61)
     ends = []
     for name, counts in trivial(learners[0].counts).items():
@@ -307,7 +307,7 @@ def _per_thousand(counts: Counts, prices: Any) -> list[float]:
     return [cost or math.nan for cost in costs]
 
 
-def _who_is_cheapest(learners: Sequence[Learner]) -> str:
+def _who_is_cheapest(learners: Sequence[LearnerReport]) -> str:
     lines = {x.name: x.counts for x in learners}
     steps = cheapest({**lines, **trivial(learners[0].counts)})
     if len(steps) == 1:

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from ... import _core
-from ..._atomic import whole_file
+from ..._atomic import atomic_file
 from ..block import BadLines, Block, DataError
 from .base import Reader
 from .files import ROW_CACHE_MAGIC, is_row_cache, open_raw
@@ -101,7 +101,7 @@ def write_row_cache(
         raise DataError(path, expected="this is a cache already")
     reader = LibsvmReader(path, bad=bad, **options)
     about = Description(0, 0, 0, 0, 0, SourceText.of(path, out))
-    with whole_file(out) as file:
+    with atomic_file(out) as file:
         file.write(bytes(_HEAD.size))
         for block in reader:
             file.write(_core.pack(block.X, int(block.lines[0] - block.X.lines[0])))

@@ -1,4 +1,4 @@
-"""The cells of a table beside the printed ones."""
+"""The cells of a table next to the printed ones."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from ..comparison import Run
 from ..comparison.statistics import paired_t, std
 from ..data.sets import registry
-from . import sets
 from .entries import Column, Experiment, Part, Printed
+from .prepare import PaperData
 from .results import DIFFERENT, NO_DATA, OTHER_DATA, SAME, Cell, Result, faster, off_by, word_for
 from .trials import Trial
 
 
 def filled(result: Result, trial: Trial) -> Result:
-    """Return a result with the cells of its table."""
+    """Add the cells of its table to a result."""
     part = trial.part
     cells: list[Cell] = []
     chosen, honest, near = {}, {}, {}
@@ -52,7 +52,7 @@ def filled(result: Result, trial: Trial) -> Result:
 
 
 def verdicts(trial: Trial) -> dict[str, str]:
-    """Return how the paper's own learners fare against each other one that it counts wins over.
+    """Return win, tie or loss of the paper's own learners against each other learner.
 
     A win if all of them are better by a paired t-test at 95 %, a loss if all are worse.
     """
@@ -72,7 +72,7 @@ def verdicts(trial: Trial) -> dict[str, str]:
 
 
 def tallied(e: Experiment, results: Sequence[Result]) -> Result:
-    """Return the wins, ties and losses over all sets that were there."""
+    """Count wins, ties and losses over all available data sets."""
     there = [result.verdicts for result in results if result.verdicts and not result.other_data]
     cells = []
     for name, printed in e.wins_ties_losses.items():
@@ -101,7 +101,7 @@ def tallied(e: Experiment, results: Sequence[Result]) -> Result:
 
 
 def unfilled(part: Part) -> list[Cell]:
-    """Return the cells of a table whose data is absent."""
+    """Return the cells of a table whose data is not available."""
     return [
         Cell(learner=learner, figure=str(column), published=str(printed))
         for learner, row in part.printed.items()
@@ -110,7 +110,7 @@ def unfilled(part: Part) -> list[Cell]:
 
 
 def usual(runs: Sequence[Run]) -> Mapping[str, Any]:
-    """Return the parameters of most runs."""
+    """Return the most frequent parameters."""
     point = Counter(run.point for run in runs).most_common(1)[0][0]
     return next(run.parameters for run in runs if run.point == point)
 
@@ -150,7 +150,7 @@ def _cells(
 
 def _figure(trial: Trial, runs: Sequence[Run], column: Column) -> tuple[float, float]:
     values = trial.values(runs, column.name) * column.scale
-    if column.name == "seconds":  # what else the machine has to do is not of interest
+    if column.name == "seconds":  # the minimum is least disturbed by other processes
         return float(values.min()), std(values)
     return float(values.mean()), std(values)
 
@@ -164,7 +164,7 @@ def _judged(
 
 
 def _nearest(trial: Trial, name: str) -> list[Run]:
-    """Return the runs at the point of the grid whose figures are nearest to the printed ones."""
+    """Return the runs at the grid point whose figures are closest to the printed ones."""
     part = trial.part
     pairs = [
         (column, printed)
@@ -173,7 +173,7 @@ def _nearest(trial: Trial, name: str) -> list[Run]:
     ]
 
     def away(runs: Sequence[Run]) -> float:
-        # By the printed deviation: at a point that always answers the same ours is 0.
+        # In printed deviations: ours is 0 where all predictions are the same.
         gaps = [
             (_figure(trial, runs, column)[0] - printed.mean) / (printed.std or 1.0)
             for column, printed in pairs
@@ -188,7 +188,7 @@ def _nearest(trial: Trial, name: str) -> list[Run]:
 
 
 def printed_sizes(e: Experiment, part: Part) -> dict[str, str]:
-    """Return what a paper prints of a set."""
+    """Return the printed sizes of a data set."""
     uses = registry.lookup(part.set).uses
     use = next(use for use in uses if (use.paper, use.where) == (e.paper, e.where))
     sizes = {
@@ -203,13 +203,13 @@ def printed_sizes(e: Experiment, part: Part) -> dict[str, str]:
 
 
 def uncounted(e: Experiment, part: Part) -> list[Cell]:
-    """Return the printed sizes of a set that is absent."""
+    """Return the printed sizes of a data set that is not available."""
     sizes = printed_sizes(e, part)
     return [Cell(learner=part.set, figure=name, published=text) for name, text in sizes.items()]
 
 
-def counted(e: Experiment, part: Part, stream: sets.Stream) -> list[Cell]:
-    """Return the sizes of a set beside the printed ones."""
+def counted(e: Experiment, part: Part, stream: PaperData) -> list[Cell]:
+    """Return the sizes of a data set next to the printed ones."""
     rows, columns = stream.X.shape
     entries, used = _filled(stream.X)
     ours: dict[str, float] = {
@@ -241,7 +241,7 @@ def counted(e: Experiment, part: Part, stream: sets.Stream) -> list[Cell]:
 
 
 def _filled(X: Any) -> tuple[int, int]:
-    """Return how many cells are not 0, and in how many columns they are."""
+    """Return the number of nonzero cells and of columns that have any."""
     if isinstance(X, np.ndarray):
         return int(np.count_nonzero(X)), int(np.any(X, axis=0).sum())
     there = X.data != 0
