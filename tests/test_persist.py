@@ -21,8 +21,8 @@ import pytest
 from streams import parameters
 
 from lopsided import ACOG, COG, PAUM, Perceptron, learners, load, make
-from lopsided.estimator.batch import DivergedError
-from lopsided.persist import ModelFileError, from_bytes, to_bytes
+from lopsided.errors import DivergedError, ModelFileError
+from lopsided.persist import from_bytes, to_bytes
 
 X = np.array([[1.0, 2, 3], [0, 1, 0], [2, 0, 1], [1, 1, 1]])
 Y = np.array([0, 1, 0, 1])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.estimator.batch import DivergedError
+from lopsided.errors import DivergedError
 
 from . import generated, real
 from .contenders import CAPS, Contender

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .catalog import register as register
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
+    from .errors import LopsidedError as LopsidedError
     from .evaluation.progressive import Progress as Progress
     from .evaluation.progressive import progressive as progressive
     from .evaluation.progressive import progressive_bank as progressive_bank
@@ -55,6 +56,7 @@ _OTHERS = {
     "algorithms.sparse": ("SparseVector",),
     "catalog": ("learners", "make", "register"),
     "comparison": ("Comparison", "compare"),
+    "errors": ("LopsidedError",),
     "evaluation.progressive": ("Progress", "progressive", "progressive_bank"),
     "papers.sweeps": ("sparsity_sweep",),
     "persist": ("load",),
@@ -67,6 +69,7 @@ __all__ = sorted(
     [
         *_HOME,
         "catalog",
+        "errors",
         "metrics",
         "report",
         "theory",

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from .catalog_data import OTHER_KINDS, ROWS
+from .errors import InputError, InputTypeError, UnknownNameError
 from .estimator.base import OnlineClassifier
 from .estimator.parameters import nearest
 
@@ -144,7 +145,7 @@ def find(name: str) -> Entry:
         meant = _BY_NAME.get(roman.casefold())
         known = [name for each in entries() for name in each.names]
         hint = f"did you mean {meant.name!r}?" if meant else nearest(str(name), known)
-        raise ValueError(f"there is no learner {name!r}: {hint}")
+        raise UnknownNameError("learner", name, hint)
     return entry
 
 
@@ -224,7 +225,7 @@ def register(
     Eager(learning_rate=2)
     """
     if not (isinstance(cls, type) and issubclass(cls, OnlineClassifier)):
-        raise TypeError(
+        raise InputTypeError(
             f"register takes a subclass of an estimator of lopsided, not {cls!r}; "
             "compare takes scikit-learn classifiers without registration"
         )
@@ -256,7 +257,7 @@ def _kind_of(model: OnlineClassifier) -> str:
     except AttributeError:  # a class that names none
         kind = None
     if kind is None or kind not in _MEMORY:
-        raise ValueError(
+        raise InputError(
             f"{type(model).__name__}: _core_name must be a learner of the core, not {kind!r}: "
             "derive the class from a learner, or see CONTRIBUTING.md"
         )
@@ -267,7 +268,7 @@ def _check_grid(entry: Entry, known: list[str]) -> None:
     for parameter in entry.grid:
         if parameter not in known:
             hint = nearest(parameter, known)
-            raise ValueError(f"grid: {entry.name} has no parameter {parameter!r}: {hint}")
+            raise InputError(f"grid: {entry.name} has no parameter {parameter!r}: {hint}")
 
 
 def _check_names(entry: Entry) -> None:
@@ -275,14 +276,14 @@ def _check_names(entry: Entry) -> None:
     for name in entry.names:
         other = _BY_NAME.get(name.casefold())
         if other is not None and not (other.home == entry.home and other.name == entry.name):
-            raise ValueError(
+            raise InputError(
                 f"there is already a learner {other.name!r} ({other.home}): choose another name"
             )
     known = class_named(entry.cls.__name__)
     if known is not None and known is not entry.cls:
         home = f"{known.__module__}:{known.__qualname__}"
         if home != entry.home:
-            raise ValueError(
+            raise InputError(
                 f"there is already a class {known.__name__} ({home}), and model files name classes "
                 "only: choose another name for the class"
             )

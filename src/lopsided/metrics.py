@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .errors import InputError, ParameterError
 from .estimator.parameters import is_number
 
 CountsT = TypeVar("CountsT", bound="Counts")
@@ -150,7 +151,7 @@ def auc(
     0.875
     """
     if ties not in ("half", "strict"):
-        raise ValueError(f"ties={ties!r} is invalid: it must be 'half' or 'strict'")
+        raise ParameterError("ties", "is invalid: it must be 'half' or 'strict'", value=ties)
     up, down = _levels(y, scores, sample_weight)
     pairs = up.sum() * down.sum()
     if pairs == 0:
@@ -187,9 +188,10 @@ class RunningAUC:
     def __init__(self, *, window: int | None = None, limit: int | None = None) -> None:
         for name, value, least in (("window", window, 1), ("limit", limit, 4)):
             if value is not None and not (is_number(value) and value == int(value) >= least):
-                raise ValueError(
-                    f"{name}={value!r} is invalid: it must be a whole number of at least "
-                    f"{least} or None"
+                raise ParameterError(
+                    name,
+                    f"is invalid: it must be a whole number of at least {least} or None",
+                    value=value,
                 )
         self.window, self.limit = window, limit
         self._core = _core.RunningAuc(int(window or 0), int(limit or 0))
@@ -274,7 +276,7 @@ def precision_at_k(
     up, down = (part[::-1] for part in _levels(y, scores, sample_weight))
     total = np.cumsum(up + down)
     if not (isinstance(k, (int, np.integer)) and 0 < k <= (total[-1] if len(total) else 0)):
-        raise ValueError(f"k={k!r} is invalid: it must be from 1 to the number of events")
+        raise ParameterError("k", "is invalid: it must be from 1 to the number of events", value=k)
     last = int(np.searchsorted(total, k))
     before = total[last] - up[last] - down[last]
     share = (k - before) / (up[last] + down[last])
@@ -301,11 +303,11 @@ def _checked(
     values = np.ascontiguousarray(scores, dtype=np.float64)
     weights = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
     if not len(positive) == len(values) == len(weights):
-        raise ValueError("y, scores and weights must be of one length")
+        raise InputError("y, scores and weights must be of one length")
     if np.isnan(values[weights > 0]).any():
-        raise ValueError("scores contain NaN")
+        raise InputError("scores contain NaN")
     if not ((weights >= 0) & np.isfinite(weights)).all():
-        raise ValueError("weights must be finite and not negative")
+        raise InputError("weights must be finite and not negative")
     return np.ascontiguousarray(positive), values, np.ascontiguousarray(weights)
 
 

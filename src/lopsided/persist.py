@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from ._atomic import write_atomically
 from .algorithms.budget import Budget
 from .catalog import class_named
+from .errors import DivergedError, InputTypeError, ModelFileError
 from .estimator.base import OnlineClassifier
-from .estimator.batch import DivergedError
 from .estimator.labels import Labels
 
 FORMAT = 1
@@ -36,10 +36,6 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
 _SCALARS = (bool, int, float, str, type(None))
-
-
-class ModelFileError(ValueError):
-    """A file that is not a whole and sound model."""
 
 
 def save(
@@ -70,7 +66,7 @@ def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = Non
     model, _ = load_run(path)
     if kind is not None and not isinstance(model, kind):
         raise ModelFileError(
-            f"{os.fspath(path)}: holds a {type(model).__name__}, not a {kind.__name__}"
+            f"holds a {type(model).__name__}, not a {kind.__name__}", os.fspath(path)
         )
     return model
 
@@ -80,7 +76,7 @@ def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
     try:
         return _from_bytes(Path(path).read_bytes())
     except ModelFileError as error:
-        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+        raise ModelFileError(error.what, os.fspath(path)) from None
 
 
 def to_bytes(
@@ -157,7 +153,9 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
 def _check_class(model: OnlineClassifier) -> None:
     name = type(model).__name__
     if class_named(name) is not type(model):
-        raise TypeError(f"{name} cannot be saved until it is registered: lopsided.register({name})")
+        raise InputTypeError(
+            f"{name} cannot be saved until it is registered: lopsided.register({name})"
+        )
 
 
 def _unregistered(name: Any, module: Any = None) -> ModelFileError:
@@ -296,7 +294,7 @@ def _pack(value: Any) -> Any:
         return [_pack(v) for v in value]
     if isinstance(value, _SCALARS):
         return value
-    raise TypeError(f"{value!r} cannot be saved: labels and parameters must be plain values")
+    raise InputTypeError(f"{value!r} cannot be saved: labels and parameters must be plain values")
 
 
 def _unpack(value: Any) -> Any:

@@ -216,7 +216,7 @@ def test_which_label_is_positive_may_be_said_until_the_first_label():
     for x in X[:3]:
         assert late.ask(x).asked
         early.ask(x)
-    with pytest.raises(ValueError, match="'fraud' and which class is positive is not plain"):
+    with pytest.raises(ValueError, match="'fraud': which class is positive is ambiguous"):
         late.tell(1, "fraud")
     late.set_params(positive="fraud")
     for event, label in ((1, "fraud"), (0, "fine")):

@@ -8,6 +8,7 @@ from streams import csr
 
 import lopsided
 from lopsided import persist
+from lopsided.errors import ModelFileError
 from lopsided.persist import from_bytes, to_bytes
 from reference.recommended import Recommended
 
@@ -144,7 +145,7 @@ def test_a_file_with_impossible_state_is_refused(name, value):
     X, y = made(6)
     about, arrays = persist._from_file(to_bytes(lopsided.Recommended().fit(X, y)))
     about["state"][name] = persist._pack(value)
-    with pytest.raises(persist.ModelFileError, match="do not fit together"):
+    with pytest.raises(ModelFileError, match="do not fit together"):
         from_bytes(persist._to_file(about, arrays))
 
 

@@ -17,6 +17,7 @@ from lopsided import persist
 from lopsided.catalog import CATALOG
 from lopsided.cli import main
 from lopsided.data.generators import sparse_paper, zipf
+from lopsided.errors import ModelFileError
 from lopsided.persist import to_bytes
 
 SPARSE = [e.name for e in CATALOG if e.family == "sparse" and not e.name.startswith("CS-")]
@@ -442,5 +443,5 @@ def test_a_file_with_impossible_state_is_refused(name, state, value):
     model.fit([[2.0, 0.0], [0.0, 0.5], [3.0, 1.0]], [1, 0, 1])
     about, arrays = persist._from_file(to_bytes(model))
     about["state"][state] = persist._pack(value)
-    with pytest.raises(persist.ModelFileError, match="do not fit together"):
+    with pytest.raises(ModelFileError, match="do not fit together"):
         persist.from_bytes(persist._to_file(about, arrays))

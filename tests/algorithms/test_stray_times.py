@@ -7,7 +7,7 @@ import pytest
 
 from lopsided import Active
 from lopsided.data.block import BadLines, Block
-from lopsided.estimator.batch import BadRowError
+from lopsided.errors import BadRowError
 from lopsided.evaluation.stream import StreamRun
 
 X = np.random.default_rng(0).normal(size=(40, 3))

@@ -10,8 +10,8 @@ import time
 import pytest
 import zstandard
 
-from lopsided.data.block import DataError
 from lopsided.data.readers.files import is_row_cache, open_bytes
+from lopsided.errors import DataError
 
 COMPRESS = {
     "plain": bytes,

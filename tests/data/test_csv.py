@@ -13,8 +13,9 @@ from unittest import mock
 import pytest
 from table_rows import rows_of
 
-from lopsided.data.block import BadLines, DataError, Dense, Sparse
+from lopsided.data.block import BadLines, Dense, Sparse
 from lopsided.data.readers.csv import CsvReader, ParquetReader
+from lopsided.errors import DataError
 
 pytest.importorskip("pyarrow")
 

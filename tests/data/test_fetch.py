@@ -15,7 +15,8 @@ import pytest
 
 from lopsided.data.sets import fetch as fetch_module
 from lopsided.data.sets import registry
-from lopsided.data.sets.fetch import FetchError, download, fetch, place
+from lopsided.data.sets.fetch import download, fetch, place
+from lopsided.errors import FetchError
 
 BODY = bytes(range(256)) * 2000  # 512,000 bytes: several reads
 OTHER = BODY[::-1]

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lopsided.data.block import BadLines, DataError
+from lopsided.data.block import BadLines
 from lopsided.data.readers.jsonl import JsonLinesReader
+from lopsided.errors import DataError
 
 FILE = "events.jsonl"
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from lopsided.data.block import BadLines, DataError
+from lopsided.data.block import BadLines
 from lopsided.data.readers.jsonl import JsonLinesReader
+from lopsided.errors import DataError
 
 LINES = """{"id": "a7", "amount": 1, "tags": ["x", {"y": 1}], "label": 0}
 {"amount": 2, "note": null, "label": 1}

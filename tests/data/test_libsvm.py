@@ -13,8 +13,9 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 
 from lopsided import ACOG, COG, _core
-from lopsided.data.block import BadLines, DataError
+from lopsided.data.block import BadLines
 from lopsided.data.readers.libsvm import LibsvmReader
+from lopsided.errors import DataError
 
 FILE = "rows.svm"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from libsvm_text import labels_and_lines, learned, some_text
 
-from lopsided.data.block import BadLines, DataError
+from lopsided.data.block import BadLines
 from lopsided.data.readers.libsvm import LibsvmReader
+from lopsided.errors import DataError
 
 FILE = "rows.svm"
 # What stands in line 3, the column of the fault, the text found, and a word of what was expected.

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from libsvm_text import file_of, labels_and_lines, learned, pipe, some_text, texts, values
 
 from lopsided import ACOG, COG
-from lopsided.data.block import DataError
 from lopsided.data.readers.libsvm import LibsvmReader
+from lopsided.errors import DataError
 
 FILE = "rows.svm"
 PIECES = (1, 2, 7, 64, 1000, 1 << 16, 1 << 20)

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from libsvm_text import learned, open_files, pipe, some_text
 
-from lopsided.data.block import BadLines, DataError
+from lopsided.data.block import BadLines
 from lopsided.data.readers import libsvm
 from lopsided.data.readers.libsvm import LibsvmReader
+from lopsided.errors import DataError
 
 FILE = "rows.svm"
 

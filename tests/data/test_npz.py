@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lopsided.data.block import BadLines, DataError, Dense, Sparse
+from lopsided.data.block import BadLines, Dense, Sparse
 from lopsided.data.readers.npz import NpzReader
+from lopsided.errors import DataError
 
 X = np.array([[1.0, 0, 2], [0, 3, 0], [0, 0, 0], [4, 5, 6]])
 Y = np.array([0, 1, 1, 0])

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from table_rows import rows_of
 
-from lopsided.data.block import BadLines, DataError, Dense
+from lopsided.data.block import BadLines, Dense
 from lopsided.data.readers.csv import CsvReader, ParquetReader
+from lopsided.errors import DataError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -9,7 +9,8 @@ import pytest
 from lopsided.data.sets import downloads as cache
 from lopsided.data.sets import registry
 from lopsided.data.sets.downloads import find
-from lopsided.data.sets.registry import UnknownDataset, datasets, lookup
+from lopsided.data.sets.registry import datasets, lookup
+from lopsided.errors import UnknownDatasetError
 
 # What the tables of the papers list, by hand: name here, rows, test rows, features, ratio.
 PRINTED = {
@@ -140,7 +141,7 @@ def test_sets_refer_to_sets_that_exist():
 
 def test_lookup_is_case_insensitive_and_names_the_nearest():
     assert lookup("KDD cup 2008") is lookup("kddcup08")
-    with pytest.raises(UnknownDataset, match="did you mean 'covtype'"):
+    with pytest.raises(UnknownDatasetError, match="did you mean 'covtype'"):
         lookup("covtyp")
 
 

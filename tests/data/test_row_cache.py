@@ -15,10 +15,11 @@ from libsvm_text import file_of, open_files, pipe, some_text, texts
 
 from lopsided import ACOG, COG, _core
 from lopsided.data import open_reader
-from lopsided.data.block import BadLines, DataError
+from lopsided.data.block import BadLines
 from lopsided.data.gather import gather
 from lopsided.data.readers.files import ROW_CACHE_MAGIC
 from lopsided.data.readers.row_cache import RowCacheReader, write_row_cache
+from lopsided.errors import DataError
 from lopsided.persist import to_bytes
 
 ROWS = b"-1 1:1 2:2\n# note\n1 2:0.5 7:-3\n\n-1\n1 3:0.1\n"
@@ -105,7 +106,7 @@ def test_a_cache_is_known_by_its_first_bytes(cache, tmp_path):
 
 
 def test_an_option_of_the_text_says_nothing_to_a_cache(cache):
-    with pytest.raises(ValueError, match="base says nothing to the lopc reader"):
+    with pytest.raises(ValueError, match="base has no effect on the lopc reader"):
         open_reader(cache(), base=1)
     with pytest.raises(DataError, match=r"7 columns and the limit is 6 .*max_features"):
         open_reader(cache(), max_features=6)

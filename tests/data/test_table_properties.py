@@ -13,9 +13,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from table_rows import rows_of
 
-from lopsided.data.block import BadLines, DataError
+from lopsided.data.block import BadLines
 from lopsided.data.readers.csv import CsvReader
 from lopsided.data.readers.tabular.csv_text import CsvText
+from lopsided.errors import DataError
 
 pytest.importorskip("pyarrow")
 

@@ -14,8 +14,8 @@ from streams import csr, events, stream
 
 import lopsided
 from lopsided import progressive, progressive_bank
+from lopsided.errors import DivergedError
 from lopsided.estimator import bank as _bank
-from lopsided.estimator.batch import DivergedError
 from lopsided.evaluation import progressive as evaluation
 from lopsided.persist import to_bytes
 

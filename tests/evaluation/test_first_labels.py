@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from lopsided import COG
-from lopsided.data.block import Block, DataError
+from lopsided.data.block import Block
+from lopsided.errors import DataError
 from lopsided.evaluation import stream
 from lopsided.evaluation.stream import StreamRun
 

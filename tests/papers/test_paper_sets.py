@@ -9,7 +9,7 @@ import tarfile
 import numpy as np
 import pytest
 
-from lopsided.data.block import DataError
+from lopsided.errors import AbsentDataError, DataError
 from lopsided.papers import prepare, sets
 from reference.published import prepare_acog, prepare_csogd
 
@@ -49,7 +49,7 @@ def test_both_parts_are_one_stream(tmp_path):
 def test_one_part_alone(tmp_path):
     write(tmp_path, "ijcnn1", "-1 1:1 2:-1\n1 1:2\n")
     assert load("ijcnn1", tmp_path, rows="train").y.tolist() == [-1, 1]
-    with pytest.raises(sets.Absent):
+    with pytest.raises(AbsentDataError):
         load("ijcnn1", tmp_path)
 
 
@@ -221,12 +221,12 @@ def test_published_permutations_and_folds(tmp_path):
 
 
 def test_what_is_absent_is_said_to_be_absent(tmp_path):
-    with pytest.raises(sets.Absent, match="lopsided data fetch mushrooms"):
+    with pytest.raises(AbsentDataError, match="lopsided data fetch mushrooms"):
         load("mushrooms", tmp_path)
-    with pytest.raises(sets.Absent, match=r"no address is known.*kddcup08.libsvm"):
+    with pytest.raises(AbsentDataError, match=r"no address is known.*kddcup08.libsvm"):
         load("kddcup08", tmp_path)
     write(tmp_path, "mammography.libsvm", "1 1:1\n-1 2:1\n")
-    with pytest.raises(sets.Absent, match="--substitute takes mammography"):
+    with pytest.raises(AbsentDataError, match="--substitute takes mammography"):
         load("kddcup08", tmp_path)
     stream = load("kddcup08", tmp_path, substitute=True)
     assert stream.name == "mammography"

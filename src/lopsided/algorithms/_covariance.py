@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ..errors import ParameterError
+
 
 def check_covariance_dtype(covariance: str, dtype: str) -> None:
     """Raise where the choice has no effect."""
     if covariance != "full" and dtype != "float64":
-        raise ValueError("covariance_dtype has an effect only with covariance='full'")
+        raise ParameterError("covariance_dtype", "has an effect only with covariance='full'")
 
 
 def covariance_kind(learner: str, covariance: str, dtype: str) -> str:

@@ -7,20 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError, ParameterError
+
 
 def check_directions(directions: Any, size: int) -> None:
     """Raise unless these are `size` orthonormal rows."""
     try:
         rows = np.asarray(directions, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError("directions must be an array of numbers, one direction a row") from None
+        raise ParameterError(
+            "directions", "must be an array of numbers, one direction a row"
+        ) from None
     if rows.ndim != 2 or len(rows) != size:
-        raise ValueError(
-            f"directions has shape {rows.shape}; it must have sketch_size={size} rows and a column "
-            "for each feature"
+        raise ParameterError(
+            "directions",
+            f"has shape {rows.shape}; it must have sketch_size={size} rows and a column "
+            "for each feature",
         )
     if not np.allclose(rows @ rows.T, np.eye(size), rtol=0, atol=1e-9):
-        raise ValueError(
+        raise InputError(
             "the rows of directions are not orthonormal: for example np.linalg.qr(rows.T)[0].T is"
         )
 

@@ -11,8 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..errors import (
+    BadRowError,
+    InputError,
+    InputTypeError,
+    Parameter,
+    ParameterError,
+    UnknownParameterError,
+)
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import BadRowError, Batch, as_batch, explained, explanation, is_events
+from ..estimator.batch import Batch, as_batch, explained, explanation, is_events
 from ..estimator.columns import check_columns
 from ..estimator.fitted import Fitted
 from ..estimator.labels import Labels, as_labels
@@ -39,6 +47,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _BUDGET = "a number of labels, a share, a text like '50/day', a Budget or None"
+
+
+_TIME = ("give ", Parameter("time"))
 
 
 def _of_learner(name: str) -> Any:
@@ -191,7 +202,9 @@ class Active(OnlineClassifier):
     def step_one(self, x: Any, y: Any, weight: float = 1.0) -> float:
         """Refuse: whether the label is looked at is what `ask` says, and `tell` brings it."""
         name = type(self).__name__
-        raise TypeError(f"{name} asks for labels: use ask and tell, or learn_one to let it choose")
+        raise InputTypeError(
+            f"{name} asks for labels: use ask and tell, or learn_one to let it choose"
+        )
 
     # Labels that come later, or never ------------------------------------------------------------
 
@@ -313,7 +326,7 @@ class Active(OnlineClassifier):
         """
         for name, price in (("fn", fn), ("fp", fp)):
             if not (is_number(price) and price >= 0):
-                raise ValueError(f"{name}={price!r} is invalid: a price is a number from 0 on")
+                raise ParameterError(name, "is invalid: a price is a number from 0 on", value=price)
         sums = self._asking()
         if not sums:
             raise not_fitted(type(self).__name__, "ask")
@@ -375,7 +388,7 @@ class Active(OnlineClassifier):
             for name in rest:
                 if name not in now:
                     hint = nearest(name, [*known, *now])
-                    raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}: {hint}")
+                    raise UnknownParameterError(repr(self), name, hint)
             self.learner = type(inner)(**{**now, **rest})
         return self
 
@@ -485,7 +498,7 @@ class Active(OnlineClassifier):
         try:
             day = float(self._days(None if time is None else [time], 1)[0])
         except BadRowError as error:
-            raise ValueError(error.what) from None
+            raise InputError(error.what) from None
         fitted = self._begin("event" if isinstance(x, dict) else "dense")
         model, labels, daily = fitted.core, fitted.labels, self.needs_time
         latest = self._latest_one(model, day) if daily else 0.0
@@ -503,13 +516,13 @@ class Active(OnlineClassifier):
 
     def _check_waits(self, model: _core.Model, event: Any) -> None:
         if not is_number(event) or event != int(event):
-            raise ValueError(f"event={event!r} is invalid: it is the id of a Decision")
+            raise ParameterError("event", "is invalid: it is the id of a Decision", value=event)
         if 0 <= event < 2**53 and model.waits(int(event)):
             return
         events = model.asking()["events"]
         if not 0 <= event < events:
-            raise ValueError(f"there is no event {event}: so far there are {events}")
-        raise ValueError(
+            raise InputError(f"there is no event {event}: so far there are {events}")
+        raise InputError(
             f"event {event} does not wait for a label: it was told or forgotten, or never asked for"
         )
 
@@ -522,10 +535,10 @@ class Active(OnlineClassifier):
     def _days(self, time: Any, rows: int) -> NDArray[np.float64]:
         if time is None:
             if self.needs_time:
-                raise ValueError("a budget that is daily needs the times of the events: give time=")
+                raise InputError("a daily budget needs the times of the events", remedy=[_TIME])
             return np.zeros(rows)
         if not self.needs_time:
-            raise ValueError("time has an effect only with a budget that is daily")
+            raise ParameterError("time", "has an effect only with a daily budget")
         return as_days(time, rows)
 
     def _latest(
@@ -545,7 +558,7 @@ class Active(OnlineClassifier):
         try:
             return self._latest(model, np.array([day]), np.zeros(1, np.int64))
         except BadRowError as error:
-            raise ValueError(error.what) from None
+            raise InputError(error.what) from None
 
     def _ready(self, *args: Any, **options: Any) -> Ready:
         ready = super()._ready(*args, **options)
@@ -596,7 +609,11 @@ def resolved(learner: Any) -> OnlineClassifier:
     if isinstance(learner, str):
         learner = _named(learner)
     if not isinstance(learner, OnlineClassifier):
-        raise ValueError(f"learner={learner!r} is invalid: it must be an estimator or a name")
+        raise ParameterError(
+            "learner", "is invalid: it must be an estimator or a name", value=learner
+        )
     if isinstance(learner, Active):
-        raise ValueError(f"learner={learner!r} asks for labels already: give the learner in it")
+        raise ParameterError(
+            "learner", "asks for labels already: give the learner in it", value=learner
+        )
     return learner

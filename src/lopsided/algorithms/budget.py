@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError, ParameterError
 from ..estimator.parameters import is_number
 
 _TEXT = re.compile(
@@ -67,7 +68,7 @@ class Budget:
     def __post_init__(self) -> None:
         given = [n for n in ("labels", "fraction", "money") if getattr(self, n) is not None]
         if len(given) != 1:
-            raise ValueError("a budget has one of labels, fraction and money")
+            raise InputError("a budget has one of labels, fraction and money")
         kind = given[0]
         _check("labels", self.labels, lambda v: _is_whole(v, 0), "a whole number from 0 to 2**53")
         _check("fraction", self.fraction, lambda v: 0 < v <= 1, "a number above 0 and up to 1")
@@ -83,11 +84,13 @@ class Budget:
             ("saving", self.per is not None),
         ):
             if not used and getattr(self, name) not in (None, False):
-                raise ValueError(f"{name} has no effect on a budget of this kind, {self!r}")
+                raise ParameterError(name, f"has no effect on a budget of this kind, {self!r}")
         if not isinstance(self.saving, (bool, np.bool_)):
-            raise ValueError(f"budget: saving={self.saving!r} is invalid: it is True or False")
+            raise ParameterError(
+                "saving", "is invalid: it is True or False", value=self.saving, owner="budget"
+            )
         if kind == "money" and self.price is None:
-            raise ValueError("budget: money needs price, what a label costs")
+            raise ParameterError("money", "needs a price: what a label costs", owner="budget")
 
     @classmethod
     def parse(cls, text: str, *, saving: bool = False) -> Budget:
@@ -103,7 +106,7 @@ class Budget:
         """
         found = _TEXT.fullmatch(text.strip())
         if not found or (found["percent"] and found["per"]):
-            raise ValueError(f"{text!r} is not a budget; it must look like {_EXAMPLES}")
+            raise InputError(f"{text!r} is not a budget; it must look like {_EXAMPLES}")
         amount, per = found["amount"], found["per"]
         period = per if per in (None, "day") else int(per)
         if found["percent"]:
@@ -112,7 +115,7 @@ class Budget:
             money = float(amount)
             return cls(money=money, price=float(found["price"]), per=period, saving=saving)
         if "." in amount:
-            raise ValueError(f"{text!r} is not a whole number of labels; a share is like '5%'")
+            raise InputError(f"{text!r} is not a whole number of labels; a share is like '5%'")
         return cls(labels=int(amount), per=period, saving=saving)
 
     def __repr__(self) -> str:
@@ -181,9 +184,11 @@ def as_budget(value: Any) -> Budget | None:
             return Budget(fraction=float(value))
         if isinstance(value, (int, np.integer)):
             return Budget(labels=int(value))
-    raise ValueError(
-        f"budget={value!r} is invalid: it must be a number of labels, a share below 1, a text "
-        f"like {_EXAMPLES}, a Budget or None"
+    raise ParameterError(
+        "budget",
+        f"is invalid: it must be a number of labels, a share below 1, a text "
+        f"like {_EXAMPLES}, a Budget or None",
+        value=value,
     )
 
 
@@ -205,4 +210,4 @@ def _is_whole(value: Any, low: int) -> bool:
 
 def _check(name: str, value: Any, good: Any, wanted: str) -> None:
     if value is not None and not (is_number(value) and good(value)):
-        raise ValueError(f"budget: {name}={value!r} is invalid: it must be {wanted}")
+        raise ParameterError(name, f"is invalid: it must be {wanted}", value=value, owner="budget")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError, ParameterError
 from ..estimator.parameters import (
     choice,
     estimator,
@@ -168,7 +169,7 @@ class KOIL(KernelClassifier):
             return super()._kernel_options()
         for name, usual in (("kernel", "gaussian"), *dict.fromkeys(KERNEL_PARAMETERS).items()):
             if getattr(self, name) != usual:
-                raise ValueError(f"{name} has no effect with kernels=: it belongs into the dicts")
+                raise ParameterError(name, "has no effect with kernels=: it belongs into the dicts")
         fours = []
         for one in self.kernels:
             given = dict(one)
@@ -183,9 +184,9 @@ class KOIL(KernelClassifier):
         if self.policy == "infinite":
             for name, usual in (("buffer_size", 100), ("scale_C", False)):
                 if getattr(self, name) != usual:
-                    raise ValueError(f"{name} has no effect on policy='infinite'")
+                    raise ParameterError(name, "has no effect on policy='infinite'")
         if self.seed != 0 and not self.policy.startswith("rs"):
-            raise ValueError(f"seed has no effect on policy={self.policy!r}")
+            raise ParameterError("seed", f"has no effect on policy={self.policy!r}")
 
     def _own_options(self) -> dict[str, Any]:
         own = super()._own_options()
@@ -284,7 +285,7 @@ class NORMA(KernelClassifier):
         """Raise a ValueError that names the first parameter that is not valid."""
         super().check_params()
         if self.learning_rate * self.regularization >= 1:
-            raise ValueError("learning_rate * regularization must be below 1: weights shrink by it")
+            raise InputError("learning_rate * regularization must be below 1: weights shrink by it")
 
 
 @estimator
@@ -356,9 +357,10 @@ class Forgetron(KernelClassifier):
         """Raise a ValueError that names the first parameter that is not valid."""
         super().check_params()
         if self.kernel not in ("gaussian", "laplacian"):
-            raise ValueError(
-                f"kernel={self.kernel!r} is invalid: the Forgetron needs k(x, x) <= 1, as of "
-                "'gaussian' and 'laplacian'"
+            raise ParameterError(
+                "kernel",
+                "is invalid: the Forgetron needs k(x, x) <= 1, as of 'gaussian' and 'laplacian'",
+                value=self.kernel,
             )
 
 

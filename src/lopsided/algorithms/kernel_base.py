@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError, ParameterError
 from ..estimator.base import OnlineClassifier
 from ..estimator.parameters import choice, estimator, is_number, parameter
 
@@ -62,11 +63,11 @@ def kernel_options(kernel: str, given: Mapping[str, Any]) -> dict[str, Any]:
     takes = _TAKES[kernel]
     for name, value in given.items():
         if value is not None and name not in takes:
-            raise ValueError(f"{name} has no effect on kernel={kernel!r}")
+            raise ParameterError(name, f"has no effect on kernel={kernel!r}")
     chosen = takes | {name: value for name, value in given.items() if value is not None}
     if chosen.get("gamma") == "median":
         if kernel == "polynomial":
-            raise ValueError("gamma='median' is for kernels of a distance, not for 'polynomial'")
+            raise InputError("gamma='median' is for kernels of a distance, not for 'polynomial'")
         chosen["gamma"] = 0.0
     return {"kernel": kernel} | {name: float(value) for name, value in chosen.items()}
 

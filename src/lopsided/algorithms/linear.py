@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..errors import ParameterError
 from ..estimator.base import LinearClassifier
 from ..estimator.costs import CostSensitiveClassifier
 from ..estimator.parameters import choice, estimator, integer, number, positive, same, switch
@@ -108,12 +109,14 @@ class PassiveAggressive(CostSensitiveClassifier):
         """Raise a ValueError that names the first parameter that is not valid."""
         super().check_params()
         if self.loss == "I" and self.class_weight is None:
-            raise ValueError("loss has an effect only with class_weight")
+            raise ParameterError("loss", "has an effect only with class_weight")
         if self.variant == "PA":
             if self.class_weight is not None and self.loss == "II":
-                raise ValueError("class_weight has no effect on variant='PA', which has no cap")
+                raise ParameterError(
+                    "class_weight", "has no effect on variant='PA', which has no cap"
+                )
             if self.C != 1.0:
-                raise ValueError("C has no effect on variant='PA', which has no cap")
+                raise ParameterError("C", "has no effect on variant='PA', which has no cap")
 
     def _weights_matter(self) -> bool:
         return self.variant != "PA"
@@ -165,9 +168,9 @@ class PAUM(CostSensitiveClassifier):
         """Raise a ValueError that names the first parameter that is not valid."""
         super().check_params()
         if self.radius is not None and not self.bias:
-            raise ValueError("radius has an effect only with bias=True")
+            raise ParameterError("radius", "has an effect only with bias=True")
         if self.bias and self.intercept:
-            raise ValueError("bias and intercept do the same work: choose one of them")
+            raise ParameterError("bias", "and intercept do the same work: choose one of them")
 
 
 @estimator
@@ -417,7 +420,7 @@ class ACOG(_SecondOrder):
         )
         for name, (used, where) in idle.items():
             if not used and not same(getattr(self, name), getattr(type(self), name)):
-                raise ValueError(f"{name} has an effect only with {where}")
+                raise ParameterError(name, f"has an effect only with {where}")
         if self.directions is not None:
             check_directions(self.directions, self.sketch_size)
 
@@ -437,4 +440,6 @@ class ACOG(_SecondOrder):
 
 def _check_weight_mode(loss: str, weight_mode: str) -> None:
     if loss == "II" and weight_mode != "margin":
-        raise ValueError("weight_mode has an effect only with loss='I': II always weighs the step")
+        raise ParameterError(
+            "weight_mode", "has an effect only with loss='I': II always weighs the step"
+        )

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import Parameter, ParameterError
+
+_PROBABILITY = ("give ", Parameter("probability"))
+_DELTAS = ("give ", Parameter("delta_pos"), " and ", Parameter("delta_neg"))
 QUERIES = ("always", "random", "margin", "asymmetric", "confidence")
 # Which of the parameters of a question have an effect on which rule.
 NEEDS: dict[str, tuple[str, ...]] = {
@@ -21,21 +25,25 @@ def check_query(asker: Any, inner: Any) -> None:
     query = asker.query
     for name in RULE_PARAMETERS:
         if getattr(asker, name) is not None and name not in NEEDS[query]:
-            raise ValueError(f"{name} has no effect on query={query!r}")
+            raise ParameterError(name, f"has no effect on query={query!r}")
     pair = asker.delta_pos is not None, asker.delta_neg is not None
     if query == "random" and asker.probability is None:
-        raise ValueError("query='random' needs probability=, that of a question")
+        raise ParameterError("query", "needs probability", value=query, remedy=[_PROBABILITY])
     if any(pair) != all(pair) or (query == "asymmetric" and not all(pair)):
-        raise ValueError(f"query={query!r}: give both delta_pos and delta_neg")
+        raise ParameterError(
+            "query", "needs both delta_pos and delta_neg", value=query, remedy=[_DELTAS]
+        )
     if any(pair) and asker.delta is not None:
-        raise ValueError("give delta, or delta_pos and delta_neg, not both")
+        raise ParameterError("delta", "excludes delta_pos and delta_neg: give it or those two")
     if query == "confidence" and not inner._has_variance:
-        raise ValueError(
-            "query='confidence' needs a learner with a covariance, as ACOG and AROW are; "
-            f"for {type(inner).__name__} use query='margin'"
+        raise ParameterError(
+            "query",
+            "needs a learner with a covariance, as ACOG and AROW are; "
+            f"for {type(inner).__name__} use 'margin'",
+            value=query,
         )
     if asker.explore and query == "always":
-        raise ValueError("explore has no effect on query='always'")
+        raise ParameterError("explore", "has no effect on query='always'")
 
 
 def query_options(asker: Any) -> dict[str, Any]:

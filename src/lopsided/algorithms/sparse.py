@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..errors import InputError, ParameterError
 from ..estimator.costs import CostSensitiveClassifier
 from ..estimator.parameters import choice, estimator, fraction, integer, number, positive, switch
 from ._covariance import check_covariance_dtype, covariance_kind
@@ -64,7 +65,7 @@ class SparseVector:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("the array of all weights of a sparse model is always a new one")
+            raise InputError("the array of all weights of a sparse model is always a new one")
         return self.toarray().astype(dtype or np.float64, copy=False)
 
     def __len__(self) -> int:
@@ -147,7 +148,7 @@ class SparseClassifier(CostSensitiveClassifier):
         """Raise a ValueError that names the first parameter that is not valid."""
         super().check_params()
         if self.target_sparsity is not None and self.l1 is not None:
-            raise ValueError("target_sparsity chooses l1: give one of the two")
+            raise ParameterError("target_sparsity", "chooses l1: give one of the two")
 
     def _own_options(self) -> dict[str, Any]:
         own = super()._own_options()
@@ -210,7 +211,9 @@ class TruncatedGradient(SparseClassifier):
         """Raise a ValueError that names the first parameter that is not valid."""
         super().check_params()
         if self.target_sparsity is not None and self.ceiling is not None:
-            raise ValueError("ceiling keeps weights that target_sparsity ends: give one of them")
+            raise ParameterError(
+                "ceiling", "keeps weights that target_sparsity ends: give one of them"
+            )
 
 
 @estimator
@@ -285,7 +288,7 @@ class AdaRDA(SparseClassifier):
         """Raise a ValueError that names the first parameter that is not valid."""
         super().check_params()
         if self.target_sparsity is not None and self.offset:
-            raise ValueError("target_sparsity chooses the shrink: offset has no effect")
+            raise ParameterError("target_sparsity", "chooses the shrink: offset has no effect")
 
     def _own_options(self) -> dict[str, Any]:
         own = super()._own_options()
@@ -338,10 +341,12 @@ class DualAveraging(SparseClassifier):
         """Raise a ValueError that names the first parameter that is not valid."""
         super().check_params()
         if self.l1_schedule != "rda" and (self.beta != "constant" or self.enhancement != 0):
-            raise ValueError("beta and enhancement are only for l1_schedule='rda'")
+            raise ParameterError("beta", "and enhancement are only for l1_schedule='rda'")
         if self.target_sparsity is not None:
             if self.enhancement != 0:
-                raise ValueError("target_sparsity chooses the shrink: enhancement has no effect")
+                raise ParameterError(
+                    "target_sparsity", "chooses the shrink: enhancement has no effect"
+                )
             if self.beta == "constant":
                 _check_no_schedule(self.l1_schedule, "constant")
 
@@ -417,9 +422,9 @@ class SSOL(SparseClassifier):
         super().check_params()
         check_covariance_dtype(self.covariance, self.covariance_dtype)
         if self.covariance == "full" and self.diag_rule != "shared":
-            raise ValueError("diag_rule has an effect only with covariance='diagonal'")
+            raise ParameterError("diag_rule", "has an effect only with covariance='diagonal'")
         if self.transductive and self.clip != 0:
-            raise ValueError("transductive scores are not clipped: leave clip or transductive out")
+            raise InputError("transductive scores are not clipped: leave clip or transductive out")
         if self.target_sparsity is not None:
             _check_no_schedule(self.l1_schedule, "inverse")
 
@@ -440,4 +445,4 @@ class SSOL(SparseClassifier):
 
 def _check_no_schedule(given: str, default: str) -> None:
     if given != default:
-        raise ValueError("target_sparsity chooses the shrink: l1_schedule has no effect")
+        raise ParameterError("target_sparsity", "chooses the shrink: l1_schedule has no effect")

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from ..errors import LopsidedError
+
 _COMMANDS = {
     "ask": "Which labels to buy: events in, questions out.",
     "compare": "Learners side by side on the same data, with tests of significance.",
@@ -28,6 +30,10 @@ _EPILOG = """\b
 Exit codes: 0 good, 1 fault in data or model, 2 wrong usage, 130 interrupted, 143 terminated.
 Shell completion: eval "$(_LOPSIDED_COMPLETE=bash_source lopsided)" (or zsh_source, fish_source).
 """
+
+
+# What a user can do something about; LopsidedError covers downloads, which are RuntimeErrors.
+_FAULTS = (LopsidedError, ValueError, TypeError, OSError, ImportError, MemoryError, UserWarning)
 
 
 class LazyGroup(click.Group):
@@ -112,7 +118,7 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (ValueError, TypeError, OSError, ImportError, MemoryError, UserWarning) as error:
+    except _FAULTS as error:
         if debug:
             raise
         return _complain(error)
@@ -120,10 +126,7 @@ def _run() -> int:
 
 
 def _complain(error: Exception) -> int:
-    text = str(error) or type(error).__name__
-    if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename or 'writing failed'}: {error.strerror}"
-    from .words import in_the_shell
+    from .faults import worded
 
-    click.echo(f"lopsided: {in_the_shell(text)}", err=True)
+    click.echo(f"lopsided: {worded(error)}", err=True)
     return 1

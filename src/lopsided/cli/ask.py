@@ -15,9 +15,9 @@ from .._json import plain
 from ..algorithms.active import Active, resolved
 from ..algorithms.budget import as_budget
 from ..algorithms.decision import Decision
-from ..data.block import BadLines, Block, DataError
+from ..data.block import BadLines, Block
 from ..data.gather import taken
-from ..estimator.batch import BadRowError
+from ..errors import BadRowError, DataError
 from ..persist import load_run, save
 from .active_options import (
     asking,
@@ -202,7 +202,7 @@ def _ask(model: Active, block: Block, bad: BadLines) -> list[list[Any]]:
         try:
             decisions = model.ask_many(block.X, time=block.time)
         except BadRowError as error:
-            bad.add(DataError(block.file, int(block.lines[error.row]), expected=error.what))
+            bad.add(DataError.of(error, block.file, int(block.lines[error.row])))
             block = taken(block, np.delete(np.arange(len(block.lines)), error.row))
             continue
         return [_row(d, line) for d, line in zip(decisions, block.lines.tolist(), strict=True)]

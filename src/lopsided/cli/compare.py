@@ -16,12 +16,12 @@ from ..comparison import Comparison, compare, tables
 from ..comparison.grids import learners_of
 from ..comparison.measures import NAMES, measure
 from ..comparison.result import EXTENSIONS
-from ..data.block import Block, DataError, Sparse
+from ..data.block import Block, Sparse
 from ..data.folds import read_folds
 from ..data.gather import gather, taken
+from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import BadRowError
-from ..estimator.labels import LabelError, Labels
+from ..estimator.labels import Labels
 from .options import (
     check_apart,
     check_writable,
@@ -341,7 +341,7 @@ class _Job:
         except (LabelError, BadRowError) as error:
             if error.row is None:
                 raise
-            raise DataError(block.file, int(block.lines[error.row]), expected=error.what) from None
+            raise DataError.of(error, block.file, int(block.lines[error.row])) from None
         except KeyboardInterrupt as stop:
             live.close()
             then = (
@@ -394,7 +394,7 @@ class _Job:
             except LabelError as error:
                 if error.row is None:
                     raise
-                bad.add(DataError(block.file, int(block.lines[error.row]), expected=error.what))
+                bad.add(DataError.of(error, block.file, int(block.lines[error.row])))
                 kept = kept[kept != error.row]
         return block if len(kept) == len(y) else taken(block, kept)
 

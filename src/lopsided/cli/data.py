@@ -12,12 +12,15 @@ from ..data import form_of
 from ..data.block import BadLines
 from ..data.sets import downloads as cache
 from ..data.sets import registry
+from ..errors import DataError
+from .faults import worded
 from .options import check_apart, check_writable
 from .output import print_json, print_table
 
 _FOLDER = click.option(
     "--folder", "-d", multiple=True, help="A folder to look in first. Repeatable."
 )
+_FETCH_AGAIN = ("remove it and fetch it again",)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
 
@@ -85,19 +88,16 @@ Example:
 def fetch(names: tuple[str, ...], folder: tuple[str, ...]) -> None:
     """Get data sets into the cache, if they are not on this machine yet."""
     from ..data.sets import fetch as fetching
-    from ..data.sets.http import FetchError
 
     for name in names:
         bar = _Bar()
         try:
             found = fetching.fetch(name, folder, progress=bar.show)
-        except FetchError as error:
-            raise ValueError(str(error)) from None
         finally:
             bar.close()
         for path, sound in found.check().items():
             if sound is False:
-                raise ValueError(f"{path}: its checksum is wrong; remove it and fetch it again")
+                raise DataError(str(path), expected="its checksum is wrong", remedy=_FETCH_AGAIN)
             click.echo(str(path))
 
 
@@ -140,7 +140,7 @@ def cache_(
         known = {k: v for k, v in given.items() if v is not None}
         about = write_row_cache(file, path, bad=bad, labelled=not unlabelled, **known)
         for error in bad.found:
-            click.echo(f"left out: {error}", err=True)
+            click.echo(f"left out: {worded(error)}", err=True)
     rows = [("cache", path), *about.table(path)]
     if as_json:
         print_json({"cache": path, **dataclasses.asdict(about), "state": about.source.state(path)})

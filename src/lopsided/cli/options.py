@@ -16,8 +16,9 @@ from .._toml import tomllib
 from ..data import NamedReader, open_reader
 from ..data.block import BadLines
 from ..data.readers.tabular.classes import label_of
+from ..errors import DataError, UnknownDatasetError
 from ..estimator.base import OnlineClassifier
-from .words import in_the_shell
+from .faults import SHELL
 
 _READING = (
     click.option(
@@ -66,7 +67,7 @@ def reader_with(data: str, options: dict[str, Any], **known: Any) -> Any:
     if _is_file(data):
         reader = open_reader(data, form, **given)
         for note in getattr(reader, "notes", ()):
-            click.echo(f"note: {in_the_shell(note)}", err=True)
+            click.echo(f"note: {SHELL.sentence(note)}", err=True)
         return reader
     if form is not None:
         raise click.UsageError(f"{data}: there is no such file")
@@ -99,13 +100,12 @@ def _is_file(data: str) -> bool:
 
     try:
         registry.lookup(data.partition(":")[0])
-    except registry.UnknownDataset as error:
+    except UnknownDatasetError as error:
         if os.sep in data:
             return True
-        hint = str(error).partition(": ")[2]
-        hint = f"; {hint}" if hint.startswith("did you mean") else ""
-        raise ValueError(
-            f"{data}: there is no such file and no data set of that name{hint}"
+        hint = (error.hint,) if error.hint.startswith("did you mean") else ()
+        raise DataError(
+            data, expected="there is no such file and no data set of that name", remedy=hint
         ) from None
     return False
 

@@ -13,7 +13,7 @@ import click
 
 from .._json import as_json
 from ..metrics import Counts, RunningAUC
-from .words import in_the_shell
+from .faults import worded
 
 
 def print_json(value: Any) -> None:
@@ -42,7 +42,7 @@ def heading(text: str, *, nl: bool = True) -> None:
 def bad_lines(reader: Any) -> list[str]:
     """Return the bad lines that a reader left out, in their order."""
     found = sorted(reader.bad.found, key=lambda e: e.line or 0)
-    return [in_the_shell(str(error)) for error in found]
+    return [worded(error) for error in found]
 
 
 def left_out(reader: Any, *, most: int | None = None) -> list[str]:

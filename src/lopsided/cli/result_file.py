@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable
 from typing import IO, Any
 
+from ..errors import DataError
+
 
 class ResultFile:
     """A text file that is FILE.part until it is whole; standard output, pipes and devices as is.
@@ -41,9 +43,10 @@ class ResultFile:
         if not os.path.exists(self._part) and os.path.exists(self.path):
             shutil.copyfile(self.path, self._part)  # an interrupted run had put it in its place
         if not os.path.exists(self._part) or os.path.getsize(self._part) < kept:
-            raise ValueError(
-                f"{self.path}: the interrupted run had written more to it than is there now; start "
-                "anew without --resume"
+            raise DataError(
+                self.path,
+                expected="the interrupted run had written more to it than is there now",
+                remedy=("start over without --resume",),
             )
         file = open(self._part, "r+", encoding="utf-8")  # noqa: SIM115
         file.seek(kept)

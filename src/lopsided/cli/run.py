@@ -15,7 +15,7 @@ import click
 
 from ..algorithms.active import Active
 from ..data.block import Block
-from ..data.readers.files import Interrupted
+from ..errors import InterruptedReadError
 from ..evaluation.stream import Slice, StreamRun
 from ..persist import load_run, save
 from .active_options import asking, asking_options, check_time, made, time_option
@@ -225,7 +225,7 @@ class Job:
             if "curve" in files and self.run.rows % self._every:
                 self._write_point(files["curve"])
             whole = True
-        except (GeneratorExit, Interrupted):
+        except (GeneratorExit, InterruptedReadError):
             whole = True
         finally:
             for file in files.values():

@@ -10,9 +10,8 @@ from typing import Any
 import click
 
 from ..algorithms.active import Active
-from ..data.block import DataError
 from ..data.readers.tabular.classes import as_number
-from ..estimator.labels import LabelError
+from ..errors import DataError, LabelError, LopsidedError
 from ..persist import load_run, save
 from .active_options import only_one
 from .options import check_apart, parse_label
@@ -75,10 +74,8 @@ def command(
                 continue
             try:
                 found.tell(event, _label(value, found), much)
-            except LabelError as error:
-                raise DataError(file, line, expected=error.what) from None
-            except ValueError as error:
-                raise DataError(file, line, expected=str(error)) from None
+            except LopsidedError as error:
+                raise DataError.of(error, file, line) from None
         told = len(answers) - open_ - passed
         if told:
             save(found, model, state)
@@ -106,10 +103,10 @@ def _label(value: Any, model: Active) -> Any:
         return value
     word = value.strip()
     if word.casefold() in ("", "nan", "none", "null", "na", "n/a"):
-        raise ValueError(f"{value!r} is not a label; leave it empty where it is not known")
+        raise LabelError(f"{value!r} is not a label; leave it empty where it is not known")
     for label in known:
         if isinstance(label, str) and label.strip().casefold() == word.casefold():
-            raise ValueError(f"{value!r} is not a label; did you mean {label!r}?")
+            raise LabelError(f"{value!r} is not a label; did you mean {label!r}?")
     return parse_label(word, next(iter(known), None))
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.block import Dense
+from ..errors import DivergedError
 from ..estimator.bank import score_together
 from ..estimator.batch import (
     Batch,
-    DivergedError,
     _from_frame,
     as_batch,
     as_weights,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..catalog import find
+from ..errors import InputError, InputTypeError
 from ..estimator.base import OnlineClassifier
 from ..estimator.parameters import nearest
 from .sklearn_models import SklearnModel, as_sklearn_model
@@ -90,7 +91,7 @@ def learners_of(learners: Any, grid: Any) -> list[Learner]:
     ours = [learner.model for learner in found if isinstance(learner.model, OnlineClassifier)]
     positives = {repr(model.positive) for model in ours}
     if len(positives) > 1:
-        raise ValueError(f"learners have different positive labels: {', '.join(sorted(positives))}")
+        raise InputError(f"learners have different positive labels: {', '.join(sorted(positives))}")
     return found
 
 
@@ -102,7 +103,7 @@ def _named(learners: Any, paper: bool) -> dict[str, tuple[Model, Mapping[str, An
     elif isinstance(learners, Iterable):
         pairs = ((None, learner) for learner in learners)
     else:
-        raise TypeError(f"learners must be names or estimators, not {learners!r}")
+        raise InputTypeError(f"learners must be names or estimators, not {learners!r}")
     found: dict[str, tuple[Model, Mapping[str, Any]]] = {}
     for name, learner in pairs:
         if isinstance(learner, str):
@@ -112,17 +113,17 @@ def _named(learners: Any, paper: bool) -> dict[str, tuple[Model, Mapping[str, An
             made: tuple[Model, Mapping[str, Any]] = entry.make(), tried
         elif isinstance(learner, OnlineClassifier):
             if learner.__sklearn_is_fitted__():
-                raise ValueError(f"{learner!r} has learned already: give an estimator that has not")
+                raise InputError(f"{learner!r} has learned already: give an estimator that has not")
             name = repr(learner) if name is None else str(name)
             made = learner, {}
         else:
             made = as_sklearn_model(learner), {}
             name = repr(learner) if name is None else str(name)
         if name in found:
-            raise ValueError(f"two learners are called {name!r}: name them with a dict")
+            raise InputError(f"two learners are called {name!r}: name them with a dict")
         found[name] = made
     if not found:
-        raise ValueError("there is no learner to compare")
+        raise InputError("there is no learner to compare")
     return found
 
 
@@ -131,18 +132,20 @@ def _grids(named: Mapping[str, Any], grid: Any) -> dict[str, Mapping[str, Any]]:
     if grid is None:
         return {}
     if not isinstance(grid, Mapping):
-        raise TypeError(f"grid must be a dict of parameters to values or 'paper', not {grid!r}")
+        raise InputTypeError(
+            f"grid must be a dict of parameters to values or 'paper', not {grid!r}"
+        )
     if grid and all(isinstance(values, Mapping) for values in grid.values()):
         for name in grid:
             if name not in named:
-                raise ValueError(f"grid: no learner is called {name!r}: {nearest(name, named)}")
+                raise InputError(f"grid: no learner is called {name!r}: {nearest(name, named)}")
         return dict(grid)
     parameters = {name: set(model.parameter_names()) for name, (model, _) in named.items()}
     for parameter in grid:
         if not any(parameter in own for own in parameters.values()):
             known = sorted(set().union(*parameters.values()))
             hint = nearest(str(parameter), known)
-            raise ValueError(f"grid: no learner has the parameter {parameter!r}: {hint}")
+            raise InputError(f"grid: no learner has the parameter {parameter!r}: {hint}")
     return {
         name: {p: values for p, values in grid.items() if p in own}
         for name, own in parameters.items()
@@ -154,11 +157,11 @@ def _points(name: str, model: Model, grid: Mapping[str, Any]) -> Iterable[dict[s
     for parameter, values in grid.items():
         if parameter not in known:
             hint = nearest(str(parameter), known)
-            raise ValueError(f"grid: {name} has no parameter {parameter!r}: {hint}")
+            raise InputError(f"grid: {name} has no parameter {parameter!r}: {hint}")
         if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)):
-            raise TypeError(f"grid: {parameter} must have a list of values, not {values!r}")
+            raise InputTypeError(f"grid: {parameter} must have a list of values, not {values!r}")
         if len(values) == 0:
-            raise ValueError(f"grid: {parameter} has no values")
+            raise InputError(f"grid: {parameter} has no values")
     columns = [[v.item() if isinstance(v, np.generic) else v for v in grid[p]] for p in grid]
     for combination in itertools.product(*columns):
         yield dict(zip(grid, combination, strict=True))

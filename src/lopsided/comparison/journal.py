@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..errors import DataError, InputError
 from ..estimator.batch import _from_frame
 
 try:
@@ -63,14 +64,14 @@ class Journal:
         except (ValueError, TypeError, KeyError):
             known = None
         if known is None:
-            raise ValueError(f"{name} is not the journal of a comparison: name another file")
+            raise InputError(f"{name} is not the journal of a comparison: name another file")
         for fact in [*facts, *known]:
             was, now = known.get(fact), facts.get(fact)
             if was != now:
                 shown = f": {was}, not {now}" if "sha256:" not in f"{was}{now}" else ""
-                raise ValueError(
-                    f"{name} is the journal of another comparison, with other {fact}{shown}; give "
-                    "the same again, or name another file"
+                raise InputError(
+                    f"{name} is the journal of another comparison, with other {fact}{shown}",
+                    remedy=("give the same again", "name another file"),
                 )
         at = 1
         try:
@@ -78,7 +79,7 @@ class Journal:
                 run = json.loads(line)
                 self.runs[tuple(run.pop("task"))] = run
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise ValueError(f"{name}, line {at}: this is not a run: remove the line") from None
+            raise DataError(name, at, expected="this is not a run; remove the line") from None
 
     def add(self, task: Task, run: Mapping[str, Any]) -> None:
         """Write a finished run."""
@@ -100,8 +101,10 @@ def _lock(file: IO[bytes], name: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise ValueError(
-            f"{name}: another comparison is using this journal; wait for it, or name another file"
+        raise DataError(
+            name,
+            expected="another comparison is using this journal",
+            remedy=("wait for it", "name another file"),
         ) from None
 
 

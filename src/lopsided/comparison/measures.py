@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 
+from ..errors import ParameterError, UnknownNameError
 from ..estimator.parameters import nearest
 from ..evaluation.progressive import Progress
 
@@ -21,10 +22,10 @@ class Prices:
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha must be from 0 to 1, not {self.alpha!r}")
+            raise ParameterError("alpha", f"must be from 0 to 1, not {self.alpha!r}")
         for name in ("fn", "fp"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}")
+                raise ParameterError(name, f"must be 0 or more, not {getattr(self, name)!r}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,5 +71,5 @@ def measure(name: str) -> Measure:
         k = int(at_k[1])
         return Measure(lambda run, _: run.precision_at_k(k))
     if name not in MEASURES:
-        raise ValueError(f"there is no metric {name!r}: {nearest(str(name), NAMES)}")
+        raise UnknownNameError("metric", name, nearest(str(name), NAMES))
     return MEASURES[name]

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.batch import BadRowError, DivergedError
-from ..estimator.labels import LabelError
+from ..errors import BadRowError, DivergedError, LabelError, LopsidedError
 from ..evaluation.progressive import Progress, run_bank
 from ..metrics import Counts
 from .dataset import Outcome, finished, judged
@@ -203,7 +202,10 @@ def _part(progress: Progress, part: slice) -> Progress:
 def _blame(learner: Learner, point: int, split: Split, error: ValueError) -> ValueError:
     settings = ", ".join(f"{name}={value!r}" for name, value in learner.points[point].items())
     who = f"{learner.name} with {settings}" if settings else learner.name
-    return ValueError(f"{who}, {split.name}: {error}")
+    place = f"{who}, {split.name}"
+    if isinstance(error, LopsidedError):
+        return error.within(place)
+    return ValueError(f"{place}: {error}")
 
 
 def _sparsity(model: Any) -> tuple[int | None, float | None]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError, ParameterError
 from ..estimator.base import OnlineClassifier
 from ..estimator.labels import Labels
 from .dataset import Dataset, read_dataset
@@ -140,7 +141,7 @@ def make_plan(
     splits = _splits(data.y, permutations, folds, held_out, seed, order, honest, within)
     _check_search(search, choosing, select, splits.kind)
     if honest and splits.kind == "permutations" and len(splits.all) < 2:
-        raise ValueError(
+        raise InputError(
             "one permutation leaves no other to choose parameters on: take more, or no grid, or "
             "select the best"
         )
@@ -184,12 +185,12 @@ def _check_sklearn(one: Learner, weights: Any, progressive: bool, by_pass: bool)
     if one.model.online:
         return
     if progressive:
-        raise ValueError(
+        raise InputError(
             f"{one.name} has no partial_fit, so it cannot be scored while it learns: compare on "
             "folds or held_out"
         )
     if by_pass and len(one.points) > 1:
-        raise ValueError(
+        raise InputError(
             f"{one.name} has no partial_fit, so its parameters cannot be chosen by the training "
             "pass: take folds with inner folds, or one setting"
         )
@@ -206,20 +207,20 @@ def _held_out(held_out: tuple[Any, ...] | None, labels: Labels) -> Dataset | Non
 
 def _check(select: str, order: str, permutations: Any, folds: Any, held_out: Any) -> None:
     if select not in ("honest", "best"):
-        raise ValueError(f"select={select!r} is invalid: it must be 'honest' or 'best'")
+        raise ParameterError("select", "is invalid: it must be 'honest' or 'best'", value=select)
     if order not in ("random", "time"):
-        raise ValueError(f"order={order!r} is invalid: it must be 'random' or 'time'")
+        raise ParameterError("order", "is invalid: it must be 'random' or 'time'", value=order)
     if permutations is not None and order == "time":
-        raise ValueError(
-            "permutations and order='time' contradict each other: leave one of the two out"
+        raise ParameterError(
+            "permutations", "and order='time' contradict each other: leave one of the two out"
         )
     if folds is not None and (permutations is not None or held_out is not None or order == "time"):
-        raise ValueError(
+        raise InputError(
             "folds learn from the rows in their order and hold out the rest: leave out "
             "permutations, held_out and order"
         )
     if held_out is not None and not (isinstance(held_out, tuple) and len(held_out) in (2, 3)):
-        raise ValueError("held_out must be a tuple (X, y) or (X, y, sample_weight)")
+        raise ParameterError("held_out", "must be a tuple (X, y) or (X, y, sample_weight)")
 
 
 def _inner(inner: Any, folds: Any, choosing: bool, select: str) -> int:
@@ -228,22 +229,24 @@ def _inner(inner: Any, folds: Any, choosing: bool, select: str) -> int:
     if inner is None:
         return 5 if applies else 0
     if not applies:
-        raise ValueError("inner is for choosing parameters honestly inside folds: leave it out")
+        raise ParameterError(
+            "inner", "is for choosing parameters honestly inside folds: leave it out"
+        )
     is_int = isinstance(inner, (int, np.integer)) and not isinstance(inner, bool)
     if not is_int or inner < 0 or inner == 1:
-        raise ValueError(f"inner={inner!r} is invalid: it must be 0 or at least 2")
+        raise ParameterError("inner", "is invalid: it must be 0 or at least 2", value=inner)
     return int(inner)
 
 
 def _check_search(search: str, choosing: bool, select: str, kind: str) -> None:
     if search not in ("all", "coarse"):
-        raise ValueError(f"search={search!r} is invalid: it must be 'all' or 'coarse'")
+        raise ParameterError("search", "is invalid: it must be 'all' or 'coarse'", value=search)
     if search == "all":
         return
     if not choosing:
-        raise ValueError("search='coarse' needs a grid, and no learner has one: leave it out")
+        raise InputError("search='coarse' needs a grid, and no learner has one: leave it out")
     if select == "best" or kind == "permutations":
-        raise ValueError(
+        raise InputError(
             "search='coarse' needs runs that each choose their own parameters: take folds, "
             "held_out or order='time', and select='honest'"
         )

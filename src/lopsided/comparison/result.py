@@ -11,6 +11,7 @@ import numpy as np
 
 from .._atomic import write_atomically
 from .._json import plain
+from ..errors import InputError
 from ..estimator.parameters import nearest
 from . import tables
 from .one_run import Run
@@ -117,7 +118,7 @@ class Comparison:
         number of nonzero weights (`nnz`) and the share of zero weights (`sparsity`).
         """
         if self.about["search"] != "all":
-            raise ValueError("a coarse search skips grid points: use search='all'")
+            raise InputError("a coarse search skips grid points: use search='all'")
         points: dict[tuple[str, int], list[Run]] = {}
         for run in self.sweep:
             if parameter in run.parameters:
@@ -125,7 +126,7 @@ class Comparison:
         if not points:
             known = {name for run in self.sweep for name in run.parameters}
             hint = nearest(parameter, known) if known else "there are no grids"
-            raise ValueError(f"no learner has {parameter!r} in its grid: {hint}")
+            raise InputError(f"no learner has {parameter!r} in its grid: {hint}")
         return [
             {
                 "learner": learner,
@@ -153,7 +154,7 @@ class Comparison:
         """Write the table to a file; its extension decides: .txt, .csv, .json, .tex or .md."""
         extension = os.path.splitext(os.fspath(path))[1].lower()
         if extension not in EXTENSIONS:
-            raise ValueError(f"{path}: name it .txt, .csv, .json, .tex or .md")
+            raise InputError(f"{path}: name it .txt, .csv, .json, .tex or .md")
         write_atomically(path, self.table(EXTENSIONS[extension]).encode())
 
 

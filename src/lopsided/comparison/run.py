@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..errors import InputError, ParameterError
 from ..estimator.bank import may_share
 from ..estimator.base import OnlineClassifier
 from ..estimator.parameters import is_number
@@ -56,7 +57,9 @@ def run_plan(
         The same runs in the same order, however many threads there are.
     """
     if jobs is not None and (not isinstance(jobs, (int, np.integer)) or jobs < 1):
-        raise ValueError(f"jobs={jobs!r} is invalid: it must be a whole number of at least 1")
+        raise ParameterError(
+            "jobs", "is invalid: it must be a whole number of at least 1", value=jobs
+        )
     threads = jobs or _core.threads_allowed()
     opened = nullcontext() if resume is None else closing(Journal(resume, plan.facts()))
     with opened as journal:
@@ -142,7 +145,7 @@ def _read_journal(plan: Plan, journal: Journal) -> dict[Task, Run]:
             for task, stored in journal.runs.items()
         }
     except (IndexError, KeyError, TypeError, ValueError):
-        raise ValueError("the journal has a run that cannot be read: start another one") from None
+        raise InputError("the journal has a run that cannot be read: start another one") from None
 
 
 def _to_journal(run: Run) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.batch import DivergedError, some_rows
+from ..errors import DivergedError, InputError, InputTypeError, ParameterError
+from ..estimator.batch import some_rows
 from ..evaluation.progressive import Progress, curve_step
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class SklearnModel:
         """Raise if it takes no sample_weight."""
         method = self._classifier.partial_fit if self.online else self._classifier.fit
         if "sample_weight" not in inspect.signature(method).parameters:
-            raise ValueError(
+            raise InputError(
                 f"{name} takes no sample_weight: leave sample_weight out, or this learner"
             )
 
@@ -111,7 +112,9 @@ class SklearnModel:
         if hasattr(self._classifier, "decision_function"):
             found = np.asarray(self._classifier.decision_function(X), dtype=np.float64)
             if found.ndim != 1:
-                raise ValueError(f"decision_function must return one score per row: {found.shape}")
+                raise ParameterError(
+                    "decision_function", f"must return one score per row: {found.shape}"
+                )
             return found if self._column else -found
         return np.asarray(self._classifier.predict_proba(X)[:, self._column] - 0.5)
 
@@ -178,19 +181,19 @@ def _or_error(run: Callable[[], T]) -> T | DivergedError:
 def as_sklearn_model(classifier: Any) -> SklearnModel:
     """Return a classifier as a comparison runs it; raise if it cannot."""
     if isinstance(classifier, type):
-        raise TypeError(f"{classifier.__name__} is a class: give an instance of it")
+        raise InputTypeError(f"{classifier.__name__} is a class: give an instance of it")
     learns = hasattr(classifier, "partial_fit") or hasattr(classifier, "fit")
     if not (learns and hasattr(classifier, "get_params") and hasattr(classifier, "set_params")):
-        raise TypeError(
+        raise InputTypeError(
             "a learner is a name or an estimator, of lopsided or a classifier of scikit-learn, "
             f"not {classifier!r}"
         )
     if not (hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")):
-        raise TypeError(
+        raise InputTypeError(
             f"{classifier!r} has neither decision_function nor predict_proba: it gives no scores"
         )
     if _is_fitted(classifier):
-        raise ValueError(f"{classifier!r} has learned already: give an estimator that has not")
+        raise InputError(f"{classifier!r} has learned already: give an estimator that has not")
     return SklearnModel(classifier)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError, ParameterError
 from ..estimator.batch import as_order
 
 
@@ -44,20 +45,24 @@ _NO_NUMBER = "permutations={!r} is invalid: give a whole number, or the orders"
 def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> Splits:
     """Return runs over permutations: so many of them, or these."""
     if isinstance(permutations, bool):
-        raise ValueError(_NO_NUMBER.format(permutations))
+        raise InputError(_NO_NUMBER.format(permutations))
     if isinstance(permutations, (int, np.integer)):
         if permutations < 1:
-            raise ValueError(f"permutations={permutations!r} is invalid: at least 1 is needed")
+            raise ParameterError(
+                "permutations", "is invalid: at least 1 is needed", value=permutations
+            )
         rng = np.random.default_rng(seed)
         orders: list[Any] = [rng.permutation(len(y)) for _ in range(permutations)]
     else:
         if not isinstance(permutations, Iterable):
-            raise ValueError(_NO_NUMBER.format(permutations))
+            raise InputError(_NO_NUMBER.format(permutations))
         if isinstance(permutations, np.ndarray) and permutations.ndim == 1:
-            raise ValueError("permutations must be a number, or several orders: one order a row")
+            raise ParameterError(
+                "permutations", "must be a number, or several orders: one order a row"
+            )
         orders = [as_order(order, len(y)) for order in permutations]
         if not orders:
-            raise ValueError("permutations: there is none")
+            raise InputError("permutations: there is none")
     splits = tuple(Split(f"permutation {k}", order, seed=k) for k, order in enumerate(orders))
     for split in splits:
         check_classes(y[split.train], split.name)
@@ -91,16 +96,16 @@ def folded(folds: Any, y: NDArray[Any], seed: int, inner: int) -> Splits:
         if numbers.ndim == 1:
             numbers = numbers[:, None]
         if numbers.ndim != 2 or numbers.dtype.kind not in "iu":
-            raise ValueError("folds must be a number, or whole numbers: one fold a row of X")
+            raise ParameterError("folds", "must be a number, or whole numbers: one fold a row of X")
         if len(numbers) != len(y):
-            raise ValueError(f"X has {len(y)} rows but folds has {len(numbers)}")
+            raise InputError(f"X has {len(y)} rows but folds has {len(numbers)}")
     splits: list[Split] = []
     for repeat, column in enumerate(numbers.T):
         for fold in np.unique(column):
             name = f"fold {fold}" if numbers.shape[1] == 1 else f"fold {fold} of repeat {repeat}"
             held = column == fold
             if held.all():
-                raise ValueError(f"{name} has all rows: nothing is left to learn from")
+                raise InputError(f"{name} has all rows: nothing is left to learn from")
             check_classes(y[held], name)
             check_classes(y[~held], f"what is left without {name}")
             train = np.flatnonzero(~held)
@@ -115,7 +120,7 @@ def _parts(
     """Return the folds of a training part: rows to learn from, rows held out."""
     few = int(np.unique(y[train], return_counts=True)[1].min())
     if few < inner:
-        raise ValueError(
+        raise InputError(
             f"what is left without {name} has {few} rows of a class, too few for {inner} inner "
             "folds: take fewer"
         )
@@ -126,7 +131,7 @@ def _parts(
 def stratified_folds(k: int, y: NDArray[Any], seed: int) -> NDArray[np.int64]:
     """Return a random fold for every row, with each class spread evenly."""
     if k < 2:
-        raise ValueError(f"folds={k!r} is invalid: at least 2 are needed")
+        raise ParameterError("folds", "is invalid: at least 2 are needed", value=k)
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]
@@ -138,9 +143,9 @@ def stratified_folds(k: int, y: NDArray[Any], seed: int) -> NDArray[np.int64]:
 def check_classes(y: NDArray[Any], name: str) -> None:
     """Raise unless there are two classes in y."""
     if len(y) == 0:
-        raise ValueError(f"{name} has no rows")
+        raise InputError(f"{name} has no rows")
     if (y == y[0]).all():
         label = y[:1].tolist()[0]
-        raise ValueError(
+        raise InputError(
             f"{name} has only the class {label!r}: nothing can be said about a learner there"
         )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._json import as_json, plain
+from ..errors import UnknownNameError
 from ..estimator.parameters import nearest
 from .measures import measure
 
@@ -36,7 +37,7 @@ class Sheet:
 def check_format(form: str) -> None:
     """Raise unless there is such a format."""
     if form not in FORMATS:
-        raise ValueError(f"there is no format {form!r}: {nearest(str(form), FORMATS)}")
+        raise UnknownNameError("format", form, nearest(str(form), FORMATS))
 
 
 def table(comparison: Comparison, form: str) -> str:

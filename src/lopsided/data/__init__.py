@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import DataError, Parameter, ParameterError, UnknownNameError
 from ..estimator.parameters import nearest
-from .block import BadLines, Block, DataError
+from .block import BadLines, Block
 from .readers.base import Reader
 from .readers.files import is_row_cache, plain_name
 
@@ -46,6 +47,9 @@ def form_of(path: str) -> str:
     return _ENDINGS.get(os.path.splitext(plain_name(path))[1].lower(), "libsvm")
 
 
+_NAME_FORMAT = ("say which format it is with ", Parameter("form"))
+
+
 def open_reader(
     path: str,
     form: str | None = None,
@@ -79,18 +83,20 @@ def open_reader(
     **options
         Of the reader; one it does not have is an error.
     """
-    hint = ", or say which format it is with form" if form is None else ""
+    hint = [_NAME_FORMAT] if form is None else []
     form = form_of(path) if form is None else form
     if form == "libsvm" and is_row_cache(path):
         form = "lopc"
     if form not in _READERS:
-        raise ValueError(f"there is no format {form!r}: {nearest(form, _READERS)}")
+        raise UnknownNameError("format", form, nearest(form, _READERS))
     module, name = _READERS[form]
     reader = getattr(importlib.import_module(f".{module}", __name__), name)
     known = reader.options()
     for option in options:
         if option not in known:
-            raise ValueError(f"{option} says nothing to the {form} reader: leave it out{hint}")
+            raise ParameterError(
+                option, f"has no effect on the {form} reader", remedy=["leave it out", *hint]
+            )
     model = {"names": names, "hash_bits": hash_bits, "classes": list(classes)}
     options |= {name: value for name, value in model.items() if name in known}
     if path.endswith(".tsv") and "delimiter" in known:

@@ -8,39 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import DataError, Parameter
+
 _SHOWN = 60  # characters of an offending text
 
 
-class DataError(ValueError):
-    """A fault in the data: where it is, what stands there, what was expected.
-
-    Examples
-    --------
-    >>> print(DataError("events.csv", 7, "amount", "abc", "a number"))
-    events.csv, line 7, column "amount": found "abc", expected a number
-    """
-
-    def __init__(
-        self,
-        file: str,
-        line: int | None = None,
-        column: int | str | None = None,
-        found: str | None = None,
-        expected: str = "",
-        unit: str = "line",
-    ) -> None:
-        self.file, self.line, self.column = file, line, column
-        self.found, self.expected = found, expected
-        where = file
-        if line is not None:
-            where += f", {unit} {line}"
-        if column is not None:
-            where += f', column "{column}"' if isinstance(column, str) else f", column {column}"
-        text = expected
-        if found is not None:
-            shown = found if len(found) <= _SHOWN else found[:_SHOWN] + "…"
-            text = f'found "{shown}", expected {expected}'
-        super().__init__(f"{where}: {text}")
+A_VALUE = "a value"  # what is expected where nothing stands
+TOLERATE_MISSING = (
+    (
+        Parameter("missing", "zero"),
+        " or ",
+        Parameter("missing", "drop"),
+        " tolerates missing cells",
+    ),
+)
 
 
 @dataclasses.dataclass

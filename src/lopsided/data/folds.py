@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .block import DataError
+from ..errors import DataError
 from .readers.files import open_bytes
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..errors import DivergedError
 from .base import OnlineClassifier
-from .batch import Batch, DivergedError, as_batch, is_events
+from .batch import Batch, as_batch, is_events
 from .columns import check_columns
 from .learning import Ready
 from .locking import lock_of
@@ -71,7 +72,7 @@ def learn_together(
         for model, each, result in zip(models, ready, found, strict=True):
             if isinstance(result, tuple):
                 fault, row, _ = result
-                results.append(DivergedError(f"row {row}: {fault}"))
+                results.append(DivergedError(fault, row))
             else:
                 results.append(model._learned(each, result))
         return results

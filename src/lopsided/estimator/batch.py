@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..errors import BadRowError, DivergedError, InputError, InputTypeError, ParameterError
 
 MAX_FEATURES = 2**31 - 2
 
@@ -45,9 +46,9 @@ def as_batch(X: Any, known: int = 0) -> Batch:
         by_name = bool(names) or hashed
         return Batch(_csr_rows(X), names, "event" if by_name else "sparse", by_name, hashed)
     if isinstance(X, dict):
-        raise ValueError("X is a dict: one event goes to learn_one or score_one")
+        raise InputError("X is a dict: one event goes to learn_one or score_one")
     if hasattr(X, "collect"):
-        raise TypeError(f"X is a {type(X).__name__}, which has no rows yet: collect it first")
+        raise InputTypeError(f"X is a {type(X).__name__}, which has no rows yet: collect it first")
     names = None
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         X, names = _from_frame(X)
@@ -76,9 +77,9 @@ def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
 def _as_floats(values: NDArray[Any], what: str) -> NDArray[Any]:
     kind = values.dtype.kind
     if kind == "c":
-        raise ValueError(f"Complex data not supported: {what} is of {values.dtype}")
+        raise InputError(f"Complex data not supported: {what} is of {values.dtype}")
     if kind not in "biufO":
-        raise ValueError(f"{what} must be numbers, but it is of {values.dtype}")
+        raise InputError(f"{what} must be numbers, but it is of {values.dtype}")
     if kind == "f" and values.dtype.itemsize in (4, 8) and values.dtype.isnative:
         return values
     try:
@@ -90,7 +91,7 @@ def _as_floats(values: NDArray[Any], what: str) -> NDArray[Any]:
 
 def _misfit(values: NDArray[Any], what: str, error: Exception) -> Exception:
     """Return the error with the place of the first value that is no number."""
-    kind = TypeError if isinstance(error, TypeError) else ValueError
+    kind = InputTypeError if isinstance(error, TypeError) else InputError
     if values.ndim == 0:
         return kind(f"{what} must be an array of numbers, not {type(values.item()).__name__}")
     for at in np.ndindex(values.shape):
@@ -113,36 +114,38 @@ def unmasked(values: Any, what: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         at = np.argwhere(np.ma.getmaskarray(values))[0]
         place = ", ".join(f"{w} {k}" for w, k in zip(("row", "column"), at, strict=False))
-        raise ValueError(f"{what} is masked in {place}: fill in or drop what is masked")
+        raise InputError(f"{what} is masked in {place}: fill in or drop what is masked")
     return np.asarray(values)
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
-        raise ValueError(
+        raise InputError(
             f"Expected 2D array, got {len(shape)}D array instead: reshape it to a table"
         )
     rows, columns = shape
     if min(shape) < 0:
-        raise ValueError(f"X claims to be of shape {shape}")
+        raise InputError(f"X claims to be of shape {shape}")
     if rows == 0:
-        raise ValueError(
+        raise InputError(
             f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required."
         )
     if columns == 0:
-        raise ValueError(
+        raise InputError(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
         )
     if columns > MAX_FEATURES:
-        raise ValueError(f"X has {columns} columns, more than the {MAX_FEATURES} possible")
+        raise InputError(f"X has {columns} columns, more than the {MAX_FEATURES} possible")
 
 
 def _dense_array(X: Any) -> NDArray[Any]:
     if hasattr(X, "todense") or type(X).__module__.startswith("scipy.sparse"):
-        raise TypeError("Sparse data was passed in a form that has no tocsr(); convert it to CSR")
+        raise InputTypeError(
+            "Sparse data was passed in a form that has no tocsr(); convert it to CSR"
+        )
     array = _as_floats(unmasked(X, "X"), "X")
     if array.ndim != 2:
-        raise ValueError(
+        raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X[None, :] "
             "for one row, X[:, None] for one feature; or use learn_one and score_one for one event."
         )
@@ -164,7 +167,7 @@ def _csr_rows(X: Any) -> _core.Rows:
         or len(indptr) != X.shape[0] + 1
         or len(indices) != len(data)
     ):
-        raise ValueError(
+        raise InputError(
             f"X is not a CSR matrix: shape {X.shape} with {len(indptr)} row starts, "
             f"{len(indices)} indices and {len(data)} values"
         )
@@ -175,7 +178,7 @@ def _csr_rows(X: Any) -> _core.Rows:
 def _as_index(values: Any, name: str) -> NDArray[Any]:
     array = np.ascontiguousarray(values)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"X.{name} must be of an integer type, not {array.dtype}")
+        raise InputError(f"X.{name} must be of an integer type, not {array.dtype}")
     return array if array.dtype in (np.int32, np.int64) else array.astype(np.int64)
 
 
@@ -183,10 +186,10 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
     columns = list(X.column_names if hasattr(X, "column_names") else X.columns)
     if len(set(columns)) != len(columns):
         twice = next(c for c in columns if columns.count(c) > 1)
-        raise ValueError(f"X has two columns of the name {twice!r}; give each its own")
+        raise InputError(f"X has two columns of the name {twice!r}; give each its own")
     kinds = {type(c).__name__ for c in columns}
     if "str" in kinds and len(kinds) > 1:
-        raise TypeError(
+        raise InputTypeError(
             "Feature names are only supported if all input features have string names, but your "
             f"input has {sorted(kinds)} as feature name / column name types."
         )
@@ -198,7 +201,7 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
                 raise TypeError
             out[:, j] = values
         except (TypeError, ValueError):
-            raise ValueError(
+            raise InputError(
                 f"column {column!r} does not hold numbers; encode it or leave it out, or give the "
                 "rows as dicts, whose texts are categories (to_dict('records') of pandas)"
             ) from None
@@ -210,15 +213,15 @@ def as_event_row(x: Any) -> NDArray[np.float64]:
     if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 and x.flags.c_contiguous:
         return x
     if any(isinstance(name, str) for name in getattr(x, "axes", [()])[0]):
-        raise ValueError(
+        raise InputError(
             "the event is a Series with names: give the dict x.to_dict(), or x.to_numpy() for the "
             "numbers alone, in the order of the columns"
         )
     row = unmasked(x, "the event")
     if row.ndim == 1 and len(row) == 0:
-        raise ValueError("the event has 0 features")
+        raise InputError("the event has 0 features")
     if row.ndim != 1:
-        raise ValueError(f"one event is a 1-D array or a dict of named features, not {row.ndim}-D")
+        raise InputError(f"one event is a 1-D array or a dict of named features, not {row.ndim}-D")
     return np.ascontiguousarray(_as_floats(row, "the event"), dtype=np.float64)
 
 
@@ -228,21 +231,21 @@ def as_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
         return None
     array = unmasked(weights, "sample_weight")
     if array.dtype.kind not in "biufO":
-        raise ValueError(f"sample_weight must be numbers, but it is of {array.dtype}")
+        raise ParameterError("sample_weight", f"must be numbers, but it is of {array.dtype}")
     if array.ndim == 0:
         array = np.full(rows, array)
     if array.ndim != 1:
-        raise ValueError("Sample weights must be 1D array or scalar")
+        raise InputError("Sample weights must be 1D array or scalar")
     if len(array) != rows:
-        raise ValueError(f"X has {rows} rows but there are {len(array)} weights")
+        raise InputError(f"X has {rows} rows but there are {len(array)} weights")
     array = np.ascontiguousarray(_as_floats(array, "sample_weight"), dtype=np.float64)
     bad = ~((array >= 0) & (array < np.inf))
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(f"a weight must be finite and not negative: row {row} has {array[row]}")
+        raise InputError(f"a weight must be finite and not negative: row {row} has {array[row]}")
     with np.errstate(over="ignore"):
         if not np.isfinite(array.sum()):
-            raise ValueError("the weights are too large: their sum overflows")
+            raise InputError("the weights are too large: their sum overflows")
     return array
 
 
@@ -252,24 +255,12 @@ def as_order(order: Any, rows: int) -> NDArray[np.int64] | None:
         return None
     array = np.asarray(order)
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) == 0:
-        raise ValueError("order must be a 1-D array of row numbers")
+        raise ParameterError("order", "must be a 1-D array of row numbers")
     bad = (array < 0) | (array >= rows)
     if bad.any():
         at = int(np.argmax(bad))
-        raise ValueError(f"order[{at}] is {array[at]}, but the rows are 0 to {rows - 1}")
+        raise InputError(f"order[{at}] is {array[at]}, but the rows are 0 to {rows - 1}")
     return np.ascontiguousarray(array, dtype=np.int64)
-
-
-class BadRowError(ValueError):
-    """A row that cannot be used: which one, and what is wrong with it."""
-
-    def __init__(self, what: str, row: int) -> None:
-        super().__init__(f"row {row}: {what}; nothing was learned")
-        self.what, self.row = what, row
-
-
-class DivergedError(ValueError):
-    """A model whose scores have left the numbers."""
 
 
 @contextmanager
@@ -285,11 +276,11 @@ def explanation(error: Exception, names: Sequence[str] | None) -> ValueError:
     """Return a fault of the core as an error that says where it is and what to do."""
     fault, row, column = error.args
     if fault.startswith("the score"):  # a model beyond use, whatever the row
-        return DivergedError(f"row {row}: {fault}")
+        return DivergedError(fault, row)
     if column >= 0:
         name = f" ({names[column]!r})" if names and column < len(names) else ""
         fault = (
             f"Input X contains {fault} in column {column}{name}: "
             "fill in, drop or clip such values first"
         )
-    return BadRowError(fault, row)
+    return BadRowError(fault, row, column=column if column >= 0 else None)

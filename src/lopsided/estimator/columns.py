@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from .. import _core
+from ..errors import InputError
 from .batch import Batch
 
 
@@ -21,13 +22,13 @@ def check_columns(name: str, model: _core.Model, batch: Batch, learning: bool) -
     elif names and not batch.names:
         _warn(f"X does not have valid feature names, but {name} was fitted with feature names")
         if given > known:
-            raise ValueError(
+            raise InputError(
                 f"X has {given} features, but {name} is expecting the {known} it has names for"
             )
     elif names and batch.names and batch.names[:known] != names:
-        raise ValueError(_names_differ(names, batch.names))
+        raise InputError(_names_differ(names, batch.names))
     if given < known or (given > known and not learning and not batch.open):
-        raise ValueError(
+        raise InputError(
             f"X has {given} features, but {name} is expecting {known} features as input"
         )
 
@@ -36,7 +37,7 @@ def check_event_length(name: str, model: _core.Model, given: int, learning: bool
     """Raise unless an event of numbers is as long as the model asks."""
     known = model.features
     if given < known or (given > known and (not learning or model.names)):
-        raise ValueError(f"the event has {given} features, but {name} is expecting {known}")
+        raise InputError(f"the event has {given} features, but {name} is expecting {known}")
 
 
 def _warn(text: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ParameterError
 from .base import LinearClassifier
 from .labels import Labels
 from .parameters import fraction, is_number, switch
@@ -44,25 +45,32 @@ class CostSensitiveClassifier(LinearClassifier):
         weight = self.class_weight
         if isinstance(weight, Mapping):
             if len(weight) != 2:
-                raise ValueError(
-                    f"class_weight={dict(weight)!r} must have a weight for each of the two labels"
+                raise ParameterError(
+                    "class_weight",
+                    "must have a weight for each of the two labels",
+                    value=dict(weight),
                 )
             for label, value in weight.items():
                 if not (is_number(value) and value > 0):
-                    raise ValueError(
-                        f"class_weight: the weight of {label!r} is {value!r}; it must be positive"
+                    raise ParameterError(
+                        "class_weight",
+                        f"has the weight {value!r} for {label!r}; it must be positive",
                     )
             low, high = sorted(weight.values())
             if not (np.isfinite(float(high) / float(low)) and float(low) / float(high) > 0):
-                raise ValueError(f"class_weight={dict(weight)!r}: the ratio must be a usual number")
+                raise ParameterError(
+                    "class_weight", "must have weights of a finite ratio", value=dict(weight)
+                )
         elif weight is not None and not (isinstance(weight, str) and weight == "balanced"):
-            raise ValueError(
-                f"class_weight={weight!r} is invalid: it must be None, 'balanced' or a dict"
+            raise ParameterError(
+                "class_weight",
+                "is invalid: it must be None, 'balanced' or a dict",
+                value=weight,
             )
         if weight is None or isinstance(weight, Mapping):
             for name in ("sensitivity_weight", "count_current"):
                 if getattr(self, name) != type(self).__dataclass_fields__[name].default:
-                    raise ValueError(f"{name} has an effect only with class_weight='balanced'")
+                    raise ParameterError(name, "has an effect only with class_weight='balanced'")
 
     def _own_options(self) -> dict[str, Any]:
         own = super()._own_options()
@@ -77,7 +85,7 @@ class CostSensitiveClassifier(LinearClassifier):
         if isinstance(weight, Mapping):
             for label in labels.codes:
                 if label not in weight:
-                    raise ValueError(f"class_weight has no weight for the label {label!r}")
+                    raise ParameterError("class_weight", f"has no weight for the label {label!r}")
             return {"ratio": float(weight[labels.positive] / weight[labels.negative])}
         return {"balanced": True, "odds": self._odds(), "count_current": bool(self.count_current)}
 

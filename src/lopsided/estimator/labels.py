@@ -9,9 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..errors import LabelError, LopsidedError, Parameter, ParameterError
 from .batch import unmasked
 from .sklearn_compat import warn_column_vector
 
+_POSITIVE = Parameter("positive")
+_NAME_POSITIVE = (
+    ("name it with ", _POSITIVE),
+    ("give ", Parameter("classes"), " at the first call"),
+)
 # A lone label whose part is plain: 1 against 0 or -1, True against False.
 _POSITIVE_BY_CUSTOM = 1
 _NEGATIVE_BY_CUSTOM = (0, -1)
@@ -23,25 +29,25 @@ _NUMBERED = (
 def as_labels(y: Any, rows: int) -> NDArray[Any]:
     """Return y as a 1-D array of `rows` labels."""
     if y is None:
-        raise ValueError("this classifier requires y to be passed, but the target y is None")
+        raise LabelError("this classifier requires y to be passed, but the target y is None")
     array = unmasked(y, "y")
     if array.ndim == 2 and array.shape[1] == 1:
         warn_column_vector()
         array = array.ravel()
     if array.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead")
+        raise LabelError(f"y should be a 1d array, got an array of shape {array.shape} instead")
     if len(array) != rows:
-        raise ValueError(f"X has {rows} rows but y has {len(array)} labels")
+        raise LabelError(f"X has {rows} rows but y has {len(array)} labels")
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported as labels")
+        raise LabelError("Complex data not supported as labels")
     if array.dtype.kind == "f":
         if not np.isfinite(array).all():
             row = int(np.argmin(np.isfinite(array)))
-            raise ValueError(f"Input y contains NaN or inf: row {row} has the label {array[row]}")
+            raise LabelError(f"Input y contains NaN or inf: row {row} has the label {array[row]}")
         whole = array == np.trunc(array)
         if not whole.all():
             row = int(np.argmin(whole))
-            raise ValueError(
+            raise LabelError(
                 f"Unknown label type: continuous; row {row} has the label {array[row]}, "
                 "but a classifier needs two classes"
             )
@@ -51,9 +57,9 @@ def as_labels(y: Any, rows: int) -> NDArray[Any]:
         # NumPy turns numbers, NaN and members of an Enum into text when they stand beside text.
         odd = next((v for v in y if type(v) not in (str, bytes, np.str_, np.bytes_)), None)
         if odd is not None and odd != odd:
-            raise ValueError("Input y contains NaN or None; every event needs a label")
+            raise LabelError("Input y contains NaN or None; every event needs a label")
         if odd is not None:
-            raise ValueError(f"labels are of more than one kind: text and {odd!r}; use one kind")
+            raise LabelError(f"labels are of more than one kind: text and {odd!r}; use one kind")
     return array
 
 
@@ -64,10 +70,10 @@ def _check_objects(labels: NDArray[Any]) -> None:
             missing = label is None or bool(label != label)
         except TypeError:  # the NA of pandas has no truth
             if not isinstance(label, Hashable) or isinstance(label, (list, dict, set)):
-                raise ValueError(f"row {row} has {label!r}, which cannot be a label") from None
+                raise LabelError(f"row {row} has {label!r}, which cannot be a label") from None
             missing = True
         if missing:
-            raise ValueError(
+            raise LabelError(
                 f"Input y contains NaN or None in row {row}; every event needs a label"
             )
 
@@ -91,7 +97,7 @@ def _distinct(y: NDArray[Any]) -> list[Any]:
     try:
         return sorted(found)
     except TypeError:
-        raise ValueError(
+        raise LabelError(
             f"labels {list(found)!r} are of kinds that cannot be compared; use one kind of label"
         ) from None
 
@@ -120,14 +126,6 @@ def _cast(label: Any, dtype: np.dtype[Any]) -> Any:
     return cast if cast == label else label
 
 
-class LabelError(ValueError):
-    """A label that cannot be: what is wrong with it, and in which row if that is known."""
-
-    def __init__(self, what: str, row: int | None = None) -> None:
-        super().__init__(what if row is None else f"row {row}: {what}")
-        self.what, self.row = what, row
-
-
 class Labels:
     """Which label is positive and which negative; either may not be known yet.
 
@@ -153,18 +151,18 @@ class Labels:
     def start(cls, positive: Any, classes: Any, class_weight: Any) -> Labels:
         """Return what the parameters and `classes` say of the labels."""
         if not isinstance(positive, Hashable) or positive != positive:
-            raise ValueError(f"positive={positive!r} is invalid: it must be a label")
+            raise ParameterError("positive", "is invalid: it must be a label", value=positive)
         name = "classes"
         if classes is None and isinstance(class_weight, Mapping):
             classes, name = list(class_weight), "class_weight"
         if classes is None:
             return cls(positive)
         if np.ndim(classes) != 1 or len(classes) == 0:
-            raise ValueError(f"classes={classes!r} is invalid: name the two labels")
+            raise ParameterError("classes", "is invalid: name the two labels", value=classes)
         try:
             found = _distinct(as_labels(classes, len(classes)))
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
+        except LopsidedError as error:
+            raise error.within(name) from None
         labels = cls(positive)._with(found, whole=True)
         labels.named_by = name if len(found) == 2 else ""
         return labels
@@ -200,9 +198,11 @@ class Labels:
         if len(seen) and (self.negative is None or self.positive is None):
             found = _distinct(seen)
             if self.positive is not None and len(found) == 2 and self.positive not in found:
-                raise ValueError(
-                    f"positive={self.positive!r} is not among the labels {found!r}"
-                    + (_NUMBERED if isinstance(self.positive, str) and found == [0, 1] else "")
+                raise ParameterError(
+                    "positive",
+                    f"is not among the labels {found!r}"
+                    + (_NUMBERED if isinstance(self.positive, str) and found == [0, 1] else ""),
+                    value=self.positive,
                 )
             if len(self.codes.keys() | found) > 2:
                 at = _third(seen, list(self.codes))
@@ -233,7 +233,9 @@ class Labels:
         """Return labels for predictions; a label that is not known yet is never predicted."""
         pair = self.pair
         if len(pair) == 0:
-            raise ValueError("no label is known yet: give positive=, or tell the first label")
+            raise LabelError(
+                "no label is known yet", remedy=[("give ", _POSITIVE), "tell the first label"]
+            )
         if len(pair) == 1:
             return np.repeat(pair, len(positive))
         decoded: NDArray[Any] = pair[positive.astype(np.intp)]
@@ -250,8 +252,10 @@ class Labels:
     def _with(self, found: list[Any], whole: bool = False) -> Labels:
         new = [k for k in found if k not in self.codes]
         if whole and self.positive is not None and self.positive not in found:
-            raise ValueError(
-                f"positive={self.positive!r} is not among the classes {found!r}; name one of them"
+            raise ParameterError(
+                "positive",
+                f"is not among the classes {found!r}; name one of them",
+                value=self.positive,
             )
         if len(self.codes) + len(new) > 2:
             raise _multiclass(new[-1], None, self.codes)
@@ -266,9 +270,9 @@ class Labels:
             return Labels(new[1], new[0])
         if self.positive is not None:
             if self.by_custom and new[0] not in _NEGATIVE_BY_CUSTOM:
-                raise ValueError(
-                    f"labels {self.positive!r} and {new[0]!r}: which is positive is not plain; "
-                    "say it with positive= or give classes= at the first call"
+                raise LabelError(
+                    f"labels {self.positive!r} and {new[0]!r}: which is positive is ambiguous",
+                    remedy=_NAME_POSITIVE,
                 )
             return Labels(self.positive, new[0], dtype=self.dtype)
         label = new[0]
@@ -276,9 +280,9 @@ class Labels:
             return Labels(label, by_custom=True)
         if label in _NEGATIVE_BY_CUSTOM:
             return Labels(type(label)(_POSITIVE_BY_CUSTOM), label)
-        raise ValueError(
-            f"y has only the class {label!r} and which class is positive is not plain; "
-            "say it with positive= or give classes="
+        raise LabelError(
+            f"y has only the class {label!r}: which class is positive is ambiguous",
+            remedy=_NAME_POSITIVE,
         )
 
 

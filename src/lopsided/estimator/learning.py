@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..errors import InputError, Method, Parameter, ParameterError
 from .batch import Batch, as_batch, as_event_row, as_order, as_weights, explained, is_events
 from .columns import check_columns, check_event_length
 from .fitted import Fitted
@@ -34,6 +35,10 @@ def _used(
         seen[visit] = True
         used &= seen
     return [x if u else {} for x, u in zip(events, used, strict=True)]
+
+
+_START_OVER = ("call ", Method("fit"), " to start over")
+_NO_WEIGHTS = ("leave out ", Parameter("sample_weight"), " (0 to skip events is fine)")
 
 
 class Ready(NamedTuple):
@@ -121,13 +126,13 @@ class Learning(Parameterised):
     def _days(self, time: Any, rows: int) -> NDArray[np.float64] | None:
         """Return the day of each event, where a budget wants to know."""
         if time is not None:
-            raise ValueError("time has an effect only on Active with a budget that is daily")
+            raise ParameterError("time", "has an effect only on Active with a daily budget")
         return None
 
     def _delays(self, delay: Any, rows: int) -> NDArray[np.float64] | None:
         """Return how many events later each label comes, if not at once."""
         if delay is not None:
-            raise ValueError("delay has an effect only on a learner that asks: use Active")
+            raise ParameterError("delay", "has an effect only on a learner that asks: use Active")
         return None
 
     def check_params(self) -> None:
@@ -192,8 +197,10 @@ class Learning(Parameterised):
         if now.kind != before.kind:
             changed.append("covariance")
         if changed:
-            raise ValueError(
-                f"{changed[0]} cannot change in a model that has learned: call fit to start anew"
+            raise ParameterError(
+                changed[0],
+                "cannot change in a model that has learned",
+                remedy=["keep its value", _START_OVER, "start a new model"],
             )
         old = before.core
         state = self._carried_over(old.state(), before.options, now.options)
@@ -264,7 +271,7 @@ class Learning(Parameterised):
                 ready.delays,
             )
         if not result["events"] and fresh:
-            raise ValueError("every sample weight is zero: there is nothing to fit")
+            raise InputError("every sample weight is zero: there is nothing to fit")
         return self._learned(ready, result)
 
     def _learned(self, ready: Ready, result: dict[str, Any]) -> dict[str, Any]:
@@ -296,7 +303,7 @@ class Learning(Parameterised):
         known = 0 if fresh else self._features()
         batch = None if events else as_batch(X, known)
         if self.hash_bits is not None and batch is not None and not batch.hashed:
-            raise ValueError("hash_bits is for events given as dicts: X already has columns")
+            raise ParameterError("hash_bits", "is for events given as dicts: X already has columns")
         size = len(X) if batch is None else batch.rows.size
         array = as_labels(y, size)
         visit = as_order(order, size)
@@ -319,7 +326,7 @@ class Learning(Parameterised):
         if begun is not None:
             check_columns(type(self).__name__, fitted.core, batch, learning=True)
         elif batch.rows.columns < fitted.core.features and not batch.open:
-            raise ValueError(
+            raise InputError(
                 f"X has {batch.rows.columns} features, but the directions given are those of "
                 f"{fitted.core.features} features"
             )
@@ -331,9 +338,11 @@ class Learning(Parameterised):
             return begun.labels
         labels = self._new_labels(classes)
         if begun is not None and not begun.labels.codes.items() <= labels.codes.items():
-            raise ValueError(
-                f"classes={classes!r} is not the same as on the last call to partial_fit, "
-                f"which had {begun.labels.classes.tolist()!r}"
+            raise ParameterError(
+                "classes",
+                f"is not the same as on the last call to partial_fit, "
+                f"which had {begun.labels.classes.tolist()!r}",
+                value=classes,
             )
         return labels
 
@@ -351,10 +360,10 @@ class Learning(Parameterised):
             return
         used = weights[weights != 0]
         if len(used) and (used != used[0]).any():
-            raise ValueError(
+            raise InputError(
                 f"{self!r} always takes its full step, so weights cannot make one event count more "
-                "than another; leave sample_weight out (0 to skip events is fine) or use a learner "
-                "with a cap, for example PassiveAggressive(variant='PA-I')"
+                "than another",
+                remedy=[_NO_WEIGHTS, "use a learner with a cap, for example PA-I"],
             )
 
     # One event ------------------------------------------------------------------------------------
@@ -376,7 +385,7 @@ class Learning(Parameterised):
         try:
             hash(y)
         except TypeError:
-            raise ValueError(f"y must be one label, not {y!r}") from None
+            raise InputError(f"y must be one label, not {y!r}") from None
         weight = self._one_weight(weight)
         fitted = self.refresh()
         labels = self._new_labels() if fitted is None else fitted.labels
@@ -391,7 +400,7 @@ class Learning(Parameterised):
         if isinstance(x, dict):
             score = core.learn_event(x, code, weight)
         elif self.hash_bits is not None:
-            raise ValueError("hash_bits is for dict events: this event already has columns")
+            raise ParameterError("hash_bits", "is for dict events: this event already has columns")
         else:
             score = core.learn_row(self._event_row(x, core, learning=True), code, weight)
         if weight != 0:
@@ -401,7 +410,9 @@ class Learning(Parameterised):
     def _one_weight(self, weight: Any) -> float:
         """Return the weight of one event, if it can be one."""
         if not (is_number(weight) or isinstance(weight, (bool, np.bool_))) or weight < 0:
-            raise ValueError(f"weight={weight!r} is invalid: it must be finite and not negative")
+            raise ParameterError(
+                "weight", "is invalid: it must be finite and not negative", value=weight
+            )
         if weight not in (0, 1):
             self._check_weights(np.array([1.0, weight]))
         return float(weight)

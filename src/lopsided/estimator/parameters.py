@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from ..errors import ParameterError, UnknownParameterError
 from .docstrings import document_parameters
 
 if TYPE_CHECKING:
@@ -140,9 +141,11 @@ def check_parameters(estimator: Any) -> None:
         value = getattr(estimator, field.name)
         check = field.metadata.get("check")
         if check is not None and not check(value):
-            raise ValueError(
-                f"{type(estimator).__name__}: {field.name}={value!r} is invalid: "
-                f"it must be {field.metadata['wanted']}"
+            raise ParameterError(
+                field.name,
+                f"is invalid: it must be {field.metadata['wanted']}",
+                value=value,
+                owner=type(estimator).__name__,
             )
 
 
@@ -180,7 +183,7 @@ class Parameterised:
         known = cls._own_names()
         for name in params:
             if name not in known:
-                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {nearest(name, known)}")
+                raise UnknownParameterError(cls.__name__, name, nearest(name, known))
         return super().__new__(cls)
 
     @classmethod
@@ -210,9 +213,7 @@ class Parameterised:
         known = self.get_params()
         for name in params:
             if name not in known:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {self!r}: {nearest(name, known)}"
-                )
+                raise UnknownParameterError(repr(self), name, nearest(name, known))
         for name, value in params.items():
             setattr(self, name, value)
         return self

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from typing import Any
 
-
-class NotFittedError(ValueError, AttributeError):
-    """A model was asked before it had learned anything."""
+from ..errors import NotFittedError
 
 
 def _exceptions() -> Any:
     return sys.modules.get("sklearn.exceptions")
 
 
-def not_fitted(name: str, first: str = "fit or learn_one") -> Exception:
-    """Return the error of a model that has not learned yet: scikit-learn's own if it is loaded."""
-    kind = getattr(_exceptions(), "NotFittedError", NotFittedError)
-    error: Exception = kind(f"this {name} has not learned anything yet: call {first} first")
-    return error
+def not_fitted(name: str, first: str = "fit or learn_one") -> NotFittedError:
+    """Return the error of a model that has not learned yet: scikit-learn's too if it is loaded."""
+    theirs = getattr(_exceptions(), "NotFittedError", None)
+    kind = NotFittedError if theirs is None else _also(theirs)
+    return kind(f"this {name} has not learned anything yet: call {first} first")
+
+
+@functools.cache
+def _also(theirs: type[Exception]) -> type[NotFittedError]:
+    """Return our error as a class that is scikit-learn's error as well."""
+
+    def reduced(error: NotFittedError) -> tuple[Any, ...]:
+        return NotFittedError, (error.what,)  # another process may not have scikit-learn
+
+    return type("NotFittedError", (NotFittedError, theirs), {"__reduce__": reduced})
 
 
 def warn_column_vector() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .batch import BadRowError
+from ..errors import BadRowError, InputError, ParameterError
 from .parameters import is_number
 
 FAR = 1e11  # seconds from 1970, the year 5138; in milliseconds it is 1973
@@ -22,7 +22,7 @@ def as_days(time: Any, rows: int) -> NDArray[np.float64]:
     if array.ndim == 0:
         array = array.reshape(1)
     if array.ndim != 1 or len(array) != rows:
-        raise ValueError(f"there must be one time for each of the {rows} rows")
+        raise InputError(f"there must be one time for each of the {rows} rows")
     if array.dtype.kind in "iuf":
         moments = array.astype(np.float64)
         far = np.abs(moments) > FAR
@@ -41,7 +41,7 @@ def as_days(time: Any, rows: int) -> NDArray[np.float64]:
         days[np.isnat(array)] = np.nan
     if not np.isfinite(days).all():
         row = int(np.argmin(np.isfinite(days)))
-        raise ValueError(f"row {row} has no time: every event needs one")
+        raise InputError(f"row {row} has no time: every event needs one", row=row)
     return days
 
 
@@ -94,27 +94,29 @@ def _moment(value: Any) -> Any:
             return datetime(value.year, value.month, value.day)
     except ValueError:
         pass
-    raise ValueError(f"{value!r} is not a time: give dates, ISO texts or seconds since 1970")
+    raise InputError(f"{value!r} is not a time: give dates, ISO texts or seconds since 1970")
 
 
 def as_delays(delay: Any, rows: int, seed: int) -> NDArray[np.float64]:
     """Return how many further events are met before each label comes; inf for never."""
     if isinstance(delay, tuple) and len(delay) == 2 and delay[0] == "geometric":
         if not (is_number(delay[1]) and delay[1] >= 0):
-            raise ValueError(f"delay={delay!r}: the mean must be a number that is not negative")
+            raise ParameterError("delay", "must have a mean that is not negative", value=delay)
         drawn = np.random.default_rng(seed).geometric(1 / (delay[1] + 1), size=rows)
         return (drawn - 1).astype(np.float64)
     array = np.asarray(delay)
     if array.dtype.kind not in "biuf" or array.ndim > 1:
-        raise ValueError(
-            f"delay={delay!r} is invalid: it must be a number of events, inf, "
-            "('geometric', mean) or an array of one for each row"
+        raise ParameterError(
+            "delay",
+            "is invalid: it must be a number of events, inf, "
+            "('geometric', mean) or an array of one for each row",
+            value=delay,
         )
     delays = np.array(np.broadcast_to(array, (rows,)) if array.ndim == 0 else array, np.float64)
     if len(delays) != rows:
-        raise ValueError(f"X has {rows} rows but there are {len(delays)} delays")
+        raise InputError(f"X has {rows} rows but there are {len(delays)} delays")
     good = (delays >= 0) & ((delays == np.floor(delays)) & (delays < 2**53) | np.isinf(delays))
     if not good.all():
         row = int(np.argmin(good))
-        raise ValueError(f"row {row} has the delay {delays[row]}: it must be a whole number or inf")
+        raise InputError(f"row {row} has the delay {delays[row]}: it must be a whole number or inf")
     return delays

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import DivergedError, InputTypeError, ParameterError
 from ..estimator.bank import learn_together
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import DivergedError
 from ..metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
 
 
@@ -199,7 +199,7 @@ def progressive_bank(
     results = []
     for place, result in enumerate(found):
         if isinstance(result, DivergedError):
-            raise DivergedError(f"models[{place}]: {result}")
+            raise result.within(f"models[{place}]")
         results.append(result)
     return results
 
@@ -243,13 +243,15 @@ def run_bank(
 
 def _check_model(model: Any) -> None:
     if not isinstance(model, OnlineClassifier):
-        raise TypeError(f"model must be an estimator, for example COG(), not {model!r}")
+        raise InputTypeError(f"model must be an estimator, for example COG(), not {model!r}")
 
 
 def curve_step(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
     """Return how many events there are between points of the curve."""
     if not isinstance(points, (int, np.integer)) or points < 0:
-        raise ValueError(f"points={points!r} is invalid: it must be a whole number of at least 0")
+        raise ParameterError(
+            "points", "is invalid: it must be a whole number of at least 0", value=points
+        )
     visits = np.size(y if order is None else order)
     return max(1, round(visits / points)) if points else 0
 

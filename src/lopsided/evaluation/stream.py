@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.block import BadLines, Block, DataError
+from ..data.block import BadLines, Block
+from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import BadRowError
-from ..estimator.labels import LabelError
 from ..metrics import Counts, RunningAUC
 
 _SCORES = 50_000  # different ones, for the AUC
@@ -188,8 +187,7 @@ class StreamRun:
             except (LabelError, BadRowError) as error:
                 if error.row is None:
                     raise
-                fault = DataError(block.file, int(block.lines[error.row]), expected=error.what)
-                self._leave_out(fault)
+                self._leave_out(DataError.of(error, block.file, int(block.lines[error.row])))
                 order = order[order != error.row]
         scores = np.full(last - first, np.nan)
         scores[order - first] = result["scores"]

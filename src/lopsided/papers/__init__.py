@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from ..errors import AbsentDataError
 from .checks import contradictions
 from .entries import Experiment, Part, experiments, find
 from .results import Cell, Line, Result
 from .running import reproduce
-from .sets import Absent
 
 __all__ = [
-    "Absent",
+    "AbsentDataError",
     "Cell",
     "Experiment",
     "Line",

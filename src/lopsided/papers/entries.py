@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Any
 
 from .._toml import tomllib
+from ..errors import UnknownNameError
 from ..estimator.parameters import nearest
 
 PAPERS = ("csogd", "acog", "oa3", "koil", "sol")
@@ -255,4 +256,4 @@ def find(name: str) -> Experiment:
         if experiment.name == wanted:
             return experiment
     known = [experiment.name for experiment in experiments()]
-    raise ValueError(f"there is no table or figure {name!r}: {nearest(wanted, known)}")
+    raise UnknownNameError("table or figure", name, nearest(wanted, known))

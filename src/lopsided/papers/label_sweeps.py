@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..algorithms.active import Active, resolved
 from ..catalog import find
+from ..errors import InputError
 from ..estimator.base import OnlineClassifier
 from ..evaluation.progressive import Progress, progressive
 
@@ -54,7 +55,7 @@ class Aim:
         """Return a learner with the costs of this aim."""
         model = find(name).make(**{**self.settings, **params})
         if not isinstance(model, Active):
-            raise ValueError(f"{name} does not ask for labels: take one of {', '.join(METHODS)}")
+            raise InputError(f"{name} does not ask for labels: take one of {', '.join(METHODS)}")
         if model.class_weight is None:
             return model
         if self.metric == "sum":
@@ -209,7 +210,7 @@ def chosen(
         if np.mean(losses) < least:
             least, best = float(np.mean(losses)), params
     if best is None:
-        raise ValueError(f"{name}: no point of the grid is possible") from refused
+        raise InputError(f"{name}: no point of the grid is possible") from refused
     return best
 
 

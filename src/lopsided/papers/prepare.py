@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.block import Block, DataError, Sparse
+from ..data.block import Block, Sparse
 from ..data.gather import taken
 from ..data.sets import registry
+from ..errors import DataError, ParameterError
 
 SEED = 0  # for samples and splits that are not published
 # Number of positive rows implied by the printed costs, where the paper is silent or wrong.
@@ -77,7 +78,7 @@ def scaled(X: Any, scaling: str) -> Any:
         deviations = X.std(axis=0, ddof=1)
         X = (X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
     elif scaling != "unit":
-        raise ValueError(f"scaling={scaling!r} is invalid")
+        raise ParameterError("scaling", "is invalid", value=scaling)
     if isinstance(X, Sparse):
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         norms = np.sqrt(np.bincount(row, X.data**2, X.shape[0]))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.block import DataError
 from ..data.readers.files import open_bytes
+from ..errors import DataError
 
 _PIXELS = 3072
 Rows = tuple[NDArray[np.float64], NDArray[Any]]

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
+from ..errors import AbsentDataError, InputError
 from . import cells as table_cells
 from . import figures, sets
 from .entries import Experiment, Part, find
@@ -64,7 +65,7 @@ def reproduce(
     folders = [os.fspath(data)] if isinstance(data, (str, os.PathLike)) else list(data)
     unknown = [s for s in only if s not in e.sets]
     if unknown:
-        raise ValueError(f"{name} has no data set {unknown[0]!r}: it has {', '.join(e.sets)}")
+        raise InputError(f"{name} has no data set {unknown[0]!r}: it has {', '.join(e.sets)}")
     parts = [part for part in e.parts if not only or part.set in only]
     trials = Trials(folders, quick, jobs, resume, progress)
     trials.total = sum(_size(e, part, trials) for part in parts)
@@ -77,7 +78,7 @@ def reproduce(
             if loaded is None or loaded[0] != (part.set, part.rows):
                 loaded = None  # free it first: two large sets may not fit
                 loaded = (part.set, part.rows), _load(e, part, trials, substitute)
-        except sets.Absent as absent:
+        except AbsentDataError as absent:
             trials.total -= _size(e, part, trials)
             found.append(_absent(result, e, part, str(absent)))
             continue

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data import open_reader
-from ..data.block import DataError, Sparse
+from ..data.block import Sparse
 from ..data.folds import read_folds
 from ..data.gather import gather
 from ..data.sets import downloads, registry
+from ..errors import AbsentDataError, DataError
 from . import raw
 from .prepare import (
     PaperData,
@@ -25,10 +26,6 @@ from .prepare import (
     share_of,
     split,
 )
-
-
-class Absent(LookupError):  # noqa: N818  (reads as what it is)
-    """A data set is not available; the message says how to get it."""
 
 
 def load(
@@ -68,7 +65,7 @@ def load(
     if dataset.generator is None and _find(name, folders, rows) is None:
         stand_ins = [s for s in dataset.substitutes if _find(s, folders, "all")]
         if not substitute or not stand_ins:
-            raise Absent(how_to_get(name, folders))
+            raise AbsentDataError(how_to_get(name, folders))
         read, rows = stand_ins[0], "all"
     stream = _read(read, folders, rows, held_out, limit)
     if read != name:

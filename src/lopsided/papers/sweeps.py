@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from ..algorithms.sparse import SparseClassifier
 from ..catalog import find
+from ..errors import DivergedError, InputError
 from ..estimator.bank import may_share
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import DivergedError
 from ..evaluation.progressive import progressive, run_bank
 from ..metrics import Counts
 
@@ -88,7 +88,7 @@ def sparsity_sweep(
     FSOL 0.90 0.072
     """
     if (l1 is None) == (target_sparsity is None):
-        raise ValueError("give l1 or target_sparsity: the values to try")
+        raise InputError("give l1 or target_sparsity: the values to try")
     parameter = "l1" if l1 is not None else "target_sparsity"
     values = list(l1 if l1 is not None else target_sparsity or ())
     orders = list(_orders(np.size(y), permutations, seed))
@@ -152,7 +152,7 @@ def _run(
 ) -> tuple[float, float, float, float]:
     model = find(name).make(**params)
     if not isinstance(model, SparseClassifier):
-        raise ValueError(f"{name} has no sparse model: there is nothing to sweep")
+        raise InputError(f"{name} has no sparse model: there is nothing to sweep")
     progress = progressive(model, X, y, order=order, points=0)
     counts: Counts = progress
     if test is not None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._atomic import write_atomically
+from ..errors import InputError, InputTypeError
 from ..evaluation.progressive import Progress
 from ..metrics import Counts
 from . import compared
@@ -89,9 +90,9 @@ def render(
     data = dict(data or {})
     if hasattr(result, "sweep"):
         if cost is not None:
-            raise ValueError("cost: a comparison has its prices; leave it out")
+            raise InputError("cost: a comparison has its prices; leave it out")
         if seed is not None:
-            raise ValueError("seed: a comparison has its seed; leave it out")
+            raise InputError("seed: a comparison has its seed; leave it out")
         title = title or _title([row.name for row in result.rows], data)
         content = compared.from_comparison(result, title=title, unit=unit)
         known = {name: result.about[name] for name in ("rows", "features", "positives")}
@@ -122,7 +123,7 @@ def _title(names: Sequence[str], data: Mapping[str, Any]) -> str:
 def _named(result: Any) -> Mapping[str, Any]:
     if isinstance(result, Mapping):
         if not result:
-            raise ValueError("there is no run to report on")
+            raise InputError("there is no run to report on")
         return result
     return {"this learner": result}
 
@@ -134,7 +135,7 @@ def _points(run: Any) -> list[Counts]:
         return [*(c for c in run.curve if c.events < whole.events), whole]
     points = list(run) if isinstance(run, Iterable) else [run]
     if not points or not all(isinstance(point, Counts) for point in points):
-        raise TypeError(f"a report is made from Progress or Counts, not from {run!r}")
+        raise InputTypeError(f"a report is made from Progress or Counts, not from {run!r}")
     return points
 
 

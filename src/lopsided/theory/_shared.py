@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError, ParameterError
+
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9  # sums over a run agree with exact arithmetic far better than this
@@ -92,7 +94,7 @@ class Losses:
         """Check that ``u`` is a comparator for this run and return it as an array."""
         vector = np.asarray(u, dtype=np.float64)
         if vector.shape != self.X.shape[1:] or not np.isfinite(vector).all():
-            raise ValueError(f"u must be {self.X.shape[1]} finite numbers, got {u!r}")
+            raise ParameterError("u", f"must be {self.X.shape[1]} finite numbers, got {u!r}")
         return vector
 
 
@@ -100,12 +102,12 @@ def known_rho(params: dict[str, Any], assumed: dict[str, tuple[Any, ...]]) -> fl
     """Refuse parameters the theorems do not speak about; return rho."""
     for key, allowed in assumed.items():
         if key in params and params[key] not in allowed:
-            raise ValueError(f"the bounds assume {key}={allowed[0]!r}, got {params[key]!r}")
+            raise InputError(f"the bounds assume {key}={allowed[0]!r}, got {params[key]!r}")
     class_weight = params["class_weight"]
     if class_weight is None:
         return 1.0
     if not isinstance(class_weight, dict) or not {1, -1} <= class_weight.keys():
-        raise ValueError(
+        raise InputError(
             "the bounds assume a known rho: pass class_weight={1: rho, -1: 1.0}, "
             f"got {class_weight!r}"
         )
@@ -117,7 +119,7 @@ def labelled_rows(X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     X = np.asarray(X, dtype=np.float64)
     y = np.asarray(y, dtype=np.float64)
     if X.ndim != 2 or len(X) == 0 or y.shape != (len(X),):
-        raise ValueError(f"X of shape {X.shape} and y of shape {y.shape} are no rows with labels")
+        raise InputError(f"X of shape {X.shape} and y of shape {y.shape} are no rows with labels")
     if not np.isin(y, (-1.0, 1.0)).all():
-        raise ValueError("y must hold -1 and +1 only")
+        raise InputError("y must hold -1 and +1 only")
     return X, y

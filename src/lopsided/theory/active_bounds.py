@@ -44,6 +44,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError, InputTypeError, ParameterError
 from ..evaluation.progressive import progressive
 from ._shared import ASSUMED, Bound, Floats, Losses, known_rho, labelled_rows
 
@@ -230,12 +231,12 @@ def record(model: Any, X: ArrayLike, y: ArrayLike) -> ActiveRun:
     params = model.get_params()
     inner = {k.removeprefix("learner__"): v for k, v in params.items() if k.startswith("learner__")}
     if params.get("query") != "confidence" or inner.get("loss") != "II":
-        raise TypeError(f"there are bounds for OA3 and OA3-diag, not for {model!r}")
+        raise InputTypeError(f"there are bounds for OA3 and OA3-diag, not for {model!r}")
     rho = known_rho(inner, ASSUMED)
     if params["explore"]:
-        raise ValueError("the bounds assume explore=0")
+        raise InputError("the bounds assume explore=0")
     if not (params["budget"] is None or isinstance(params["budget"], int)):
-        raise ValueError(f"the bounds assume a number of labels, got {params['budget']!r}")
+        raise InputError(f"the bounds assume a number of labels, got {params['budget']!r}")
     X, y = labelled_rows(X, y)
     learner = type(model)(**model.get_params(deep=False)).set_params(positive=1)
     progress = progressive(learner, X, y.astype(int), points=0)
@@ -362,7 +363,7 @@ def oa3_theorem2(
     max(1, rho).
     """
     if np.all(runs[0].y == runs[0].y[0]):
-        raise ValueError("the weighted sum needs both classes in the run")
+        raise InputError("the weighted sum needs both classes in the run")
     left, right = _sides(runs, u, chances, form)
     share = 1.0 / float(runs[0].weights.sum())
     return Bound(_named(2, form), 1.0 - share * right, 1.0 - share * left)
@@ -410,7 +411,7 @@ def oa3_theorem4(run: ActiveRun, u: ArrayLike | None = None, *, form: Form = "co
     after = ~run.open
     if form == "printed":
         if u is None:
-            raise ValueError("the printed form is about a comparator: give u")
+            raise InputError("the printed form is about a comparator: give u")
         right = run.losses(u) / min(1.0, run.rho) + run.y * run.scores
         left = float(run.mistakes[after].sum())
         return Bound(_named(4, form), left, float(right[after].sum()))
@@ -473,4 +474,4 @@ def _named(theorem: int, form: Form) -> str:
 
 def _check_form(form: str) -> None:
     if form not in ("corrected", "printed"):
-        raise ValueError(f'form is {form!r}, expected "corrected" or "printed"')
+        raise ParameterError("form", f'is {form!r}, expected "corrected" or "printed"')

@@ -37,6 +37,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InputError, InputTypeError, ParameterError
 from ._shared import ASSUMED, Bound, Floats, Losses, known_rho, labelled_rows
 
 __all__ = [
@@ -96,17 +97,21 @@ class Run(Losses):
         shapes = {"y": (rounds,), "scores": (rounds,), "means": (rounds + 1, features)}
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} has shape {getattr(self, name).shape}, expected {shape}")
+                raise ParameterError(
+                    name, f"has shape {getattr(self, name).shape}, expected {shape}"
+                )
         if not np.isin(self.y, (-1.0, 1.0)).all():
-            raise ValueError("y must hold -1 and +1 only")
+            raise InputError("y must hold -1 and +1 only")
         if self.loss not in ("I", "II"):
-            raise ValueError(f'loss is {self.loss!r}, expected "I" or "II"')
+            raise ParameterError("loss", f'is {self.loss!r}, expected "I" or "II"')
         for name in ("rho", "learning_rate", "regularization"):
             value = getattr(self, name)
             if value is not None and not (value > 0 and math.isfinite(value)):
-                raise ValueError(f"{name} is {value}, expected a positive number")
+                raise ParameterError(name, f"is {value}, expected a positive number")
         if (self.regularization is None) != (self.covariance is None):
-            raise ValueError("regularization and covariance go together: both (ACOG) or none (COG)")
+            raise ParameterError(
+                "regularization", "and covariance go together: both (ACOG) or none (COG)"
+            )
 
     def distance(self, u: ArrayLike) -> float:
         """``D = max_t ||mu_t - u||`` over the weights before rounds 1 to T."""
@@ -120,7 +125,7 @@ class Run(Losses):
         would: ``I + sum x x^T / gamma``, or its diagonal.
         """
         if self.regularization is None or self.covariance is None:
-            raise ValueError("this run has no covariance: the bounds of ACOG need a run of ACOG")
+            raise InputError("this run has no covariance: the bounds of ACOG need a run of ACOG")
         rows = self.X[self.updates] / math.sqrt(self.regularization)
         trace = self.X.shape[1] + float((rows**2).sum())
         if self.covariance.ndim == 1:
@@ -161,7 +166,7 @@ def record(model: Any, X: ArrayLike, y: ArrayLike) -> Run:
     """
     params = model.get_params()
     if not {"loss", "learning_rate", "class_weight"} <= params.keys():
-        raise TypeError(f"there are bounds for COG and ACOG, not for {type(model).__name__}")
+        raise InputTypeError(f"there are bounds for COG and ACOG, not for {type(model).__name__}")
     rho = known_rho(params, ASSUMED)
     X, y = labelled_rows(X, y)
     learner = type(model)(**params)
@@ -342,7 +347,7 @@ def _loss_bound(paper: str, theorem: str, run: Run, u: ArrayLike, form: Form) ->
 
 def _sum_bound(paper: str, theorem: str, run: Run, u: ArrayLike, form: Form) -> Bound:
     if np.all(run.y == run.y[0]):
-        raise ValueError("the weighted sum needs both classes in the run")
+        raise InputError("the weighted sum needs both classes in the run")
     loss = _loss_bound(paper, theorem, run, u, form)
     # alpha_p + alpha_n = 1 and rho = alpha_p T_n / (alpha_n T_p) leave one value of alpha_n / T_n,
     # 1 / (rho T_p + T_n).
@@ -359,7 +364,7 @@ def _cost_bound(paper: str, theorem: str, run: Run, u: ArrayLike, form: Form) ->
 def _csogd_regret(run: Run, u: ArrayLike, form: Form) -> float:
     """How much more than ``u`` COG may lose."""
     if run.regularization is not None:
-        raise ValueError("the bounds of CSOGD need a run of COG, this is a run of ACOG")
+        raise InputError("the bounds of CSOGD need a run of COG, this is a run of ACOG")
     slopes = run.weights if run.loss == "II" else np.ones(len(run.y))
     steps = float((slopes[run.updates] ** 2).sum())
     norm = float(np.linalg.norm(run.vector(u)))
@@ -368,7 +373,7 @@ def _csogd_regret(run: Run, u: ArrayLike, form: Form) -> float:
         # and on the updates to come: for a given rate and any u (say 0) it is no bound.
         return norm * math.sqrt(steps)
     if form != "any-rate":
-        raise ValueError(f'form is {form!r}, expected "any-rate" or "printed"')
+        raise ParameterError("form", f'is {form!r}, expected "any-rate" or "printed"')
     radius = max(1.0, float(np.linalg.norm(run.X, axis=1).max(initial=0.0)))
     rate = run.learning_rate
     return norm**2 / (2 * rate) + rate / 2 * radius**2 * steps
@@ -377,7 +382,7 @@ def _csogd_regret(run: Run, u: ArrayLike, form: Form) -> float:
 def _acog_regret(run: Run, u: ArrayLike, form: Form) -> float:
     """How much more than ``u`` ACOG may lose."""
     if form not in ("any-rate", "proof", "printed"):
-        raise ValueError(f'form is {form!r}, expected "any-rate", "proof" or "printed"')
+        raise ParameterError("form", f'is {form!r}, expected "any-rate", "proof" or "printed"')
     trace, log_det = run.precision
     assert run.regularization is not None
     slope = run.rho if run.loss == "II" else 1.0

@@ -30,6 +30,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InputError, InputTypeError, ParameterError
 from ..evaluation.progressive import progressive
 from ._shared import STREAM, Bound, Floats, Losses, known_rho, labelled_rows
 
@@ -149,13 +150,13 @@ def record(model: Any, X: ArrayLike, y: ArrayLike) -> SparseRun:
     params = model.get_params()
     if "l1_schedule" not in params:
         name = type(model).__name__
-        raise TypeError(f"there are bounds for DualAveraging and SSOL, not for {name}")
+        raise InputTypeError(f"there are bounds for DualAveraging and SSOL, not for {name}")
     second_order = "regularization" in params
     schedule = "inverse" if second_order else "constant"
     thresholds = {"l1_schedule": (schedule,), "target_sparsity": (None,)}
     rho = known_rho(params, STREAM | thresholds)
     if params["l1"] is None:
-        raise ValueError("the bounds assume a given l1: pass l1=0.1, for example")
+        raise InputError("the bounds assume a given l1: pass l1=0.1, for example")
     X, y = labelled_rows(X, y)
     learner = type(model)(**{**params, "positive": 1})
     progress = progressive(learner, X, y.astype(int))
@@ -291,12 +292,12 @@ def sol_theorem6(run: SparseRun, u: ArrayLike, *, form: Form = "any-rate") -> Bo
 def _bound(theorem: int, run: SparseRun, u: ArrayLike, form: Form) -> Bound:
     second_order = theorem in (3, 6)
     if second_order != (run.regularization is not None):
-        raise ValueError(f"theorem {theorem} is about {'SSOL' if second_order else 'FSOL'}")
+        raise InputError(f"theorem {theorem} is about {'SSOL' if second_order else 'FSOL'}")
     if theorem in (2, 3) and run.rho != 1:
-        raise ValueError(f"theorem {theorem} is about equal costs, use theorem {theorem + 3}")
+        raise InputError(f"theorem {theorem} is about equal costs, use theorem {theorem + 3}")
     forms = ("any-rate", "printed") if second_order else ("any-rate", "printed", "tuned")
     if form not in forms:
-        raise ValueError(f"form is {form!r}, expected one of {forms}")
+        raise ParameterError("form", f"is {form!r}, expected one of {forms}")
     regret = {"any-rate": _any_rate, "printed": _printed, "tuned": _tuned}[form]
     name = f"SOL Theorem {theorem}" + ("" if form == "any-rate" else f" ({form})")
     return Bound(name, run.learner_loss, run.comparator_loss(u) + regret(run, u))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import ParameterError
 from ..block import Block
 
 _PIECE = 1024  # rows drawn from one generator; part of what a seed means, so never change it
@@ -62,7 +63,9 @@ def check_ranges(**limits: tuple[float, float, float]) -> None:
     """Raise a ValueError for the first value that is not between its limits."""
     for name, (value, low, high) in limits.items():
         if not low <= value <= high:
-            raise ValueError(f"{name}={value!r} is invalid: it must be in {low:g} to {high:g}")
+            raise ParameterError(
+                name, f"is invalid: it must be in {low:g} to {high:g}", value=value
+            )
 
 
 class Stream:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...errors import InputError, ParameterError
 from ._blocks import Best, Events, Stream, check_ranges
 
 Floats = NDArray[np.float64]
@@ -196,7 +197,7 @@ class Fraud(Stream):
             Judge by the true classes instead of the reported labels.
         """
         if not (fn >= 0 and fp >= 0 and 0 < fn + fp < math.inf):
-            raise ValueError(f"fn={fn!r}, fp={fp!r}: prices must be numbers of at least 0")
+            raise InputError(f"fn={fn!r}, fp={fp!r}: prices must be numbers of at least 0")
         true_p, false_p, p, n = self._expected(fp / (fn + fp), weighted, truth)
         cost = self.rows * (fn * (p - true_p) + fp * false_p)
         return Best(cost=cost, sensitivity=true_p / p, specificity=1 - false_p / n)
@@ -207,7 +208,7 @@ class Fraud(Stream):
         With alpha 0.5 the sum is the balanced accuracy. The cost is 1 minus the sum.
         """
         if not 0 < alpha < 1:
-            raise ValueError(f"alpha={alpha!r} is invalid: it must be between 0 and 1")
+            raise ParameterError("alpha", "is invalid: it must be between 0 and 1", value=alpha)
         *_, p, n = self._expected(0.5, weighted, truth)
         best = self.best(alpha / p, (1 - alpha) / n, weighted=weighted, truth=truth)
         return dataclasses.replace(best, cost=1 - best.sum(alpha))

@@ -6,6 +6,7 @@ import abc
 from collections.abc import Iterator
 from typing import Literal, Protocol
 
+from ...errors import InputError, ParameterError, Text
 from ..block import BadLines, Block
 
 Missing = Literal["error", "zero", "drop"]
@@ -31,7 +32,7 @@ class ByteSource(Protocol):
         """Bytes of the file consumed so far."""
 
     def abandon(self) -> None:
-        """Raise Interrupted in whatever waits for more bytes."""
+        """Raise InterruptedReadError in whatever waits for more bytes."""
 
 
 class Reader(abc.ABC):
@@ -48,7 +49,7 @@ class Reader(abc.ABC):
     ----------
     stream : ByteSource or None
         Where the bytes come from; None if the file is read by a library.
-    notes : list of str
+    notes : list of texts
         What may not be as intended, for the user.
     """
 
@@ -56,7 +57,7 @@ class Reader(abc.ABC):
 
     def __init__(self, *, labelled: bool, bad: BadLines | None) -> None:
         self.bad = BadLines() if bad is None else bad
-        self.notes: list[str] = []
+        self.notes: list[Text] = []
         self._labelled = labelled
         self._dropped = 0
         self._used = False
@@ -78,13 +79,15 @@ class Reader(abc.ABC):
     def _use(self) -> None:
         """Raise at the second attempt to read a stream that can be read only once."""
         if self._used:
-            raise ValueError("a reader is used once; make another to read again")
+            raise InputError("a reader is used once; make another to read again")
         self._used = True
 
 
 def check_options(missing: str, block_rows: int) -> None:
     """Raise if an option that readers share is wrong."""
     if missing not in MISSING:
-        raise ValueError(f"missing is one of {', '.join(map(repr, MISSING))}, not {missing!r}")
+        raise ParameterError(
+            "missing", f"is one of {', '.join(map(repr, MISSING))}, not {missing!r}"
+        )
     if block_rows < 1:
-        raise ValueError(f"block_rows is 1 or more, not {block_rows}")
+        raise ParameterError("block_rows", f"is 1 or more, not {block_rows}")

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..block import BadLines, DataError
+from ...errors import DataError, Parameter, ParameterError
+from ..block import BadLines
 from .base import BLOCK_ROWS, CHUNK_BYTES, Missing
 from .files import ByteStream, open_bytes
 from .parquet import ParquetReader
@@ -30,6 +31,9 @@ _SOME = 100  # cells that tell whether those of a column are like each other
 _MOSTLY = 1.1  # cells for each different one, at most, if they are not
 _SNIFFED = 1000  # rows that tell, with categorical="auto", which columns are text
 _WHOLE = 1 << 30  # bytes: Arrow takes each piece of text at once
+_NOT_A_NUMBER = (
+    ("give ", Parameter("categorical"), " or ", Parameter("drop"), " for this column"),
+)
 
 
 class CsvReader(TableReader):
@@ -108,7 +112,9 @@ class CsvReader(TableReader):
             block_rows=block_rows,
         )
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
-            raise ValueError(f"delimiter is one character such as , ; or tab, not {delimiter!r}")
+            raise ParameterError(
+                "delimiter", f"is one character such as , ; or tab, not {delimiter!r}"
+            )
         self._csv, self._pa = arrow("pyarrow.csv"), arrow("pyarrow")
         self.stream: ByteStream = open_bytes(path)
         self._text = CsvText(self.stream, delimiter, self.bad.add, chunk_bytes)
@@ -177,10 +183,8 @@ class CsvReader(TableReader):
         """Note columns of text in which hardly a cell is like another."""
         if unlike:
             named = ", ".join(f'"{self.columns.names[at]}"' for at in sorted(unlike))
-            self.notes.append(
-                f"{named}: hardly a cell is like another, as in ids and times, but each becomes a "
-                "feature; drop leaves columns out"
-            )
+            text = f"{named}: almost every cell is different, as in ids and times, and each becomes"
+            self.notes.append((f"{text} a feature; ", Parameter("drop"), " leaves columns out"))
 
     def _is_text(self, at: int, numbers: int, filled: int) -> bool:
         name = self.columns.names[at]
@@ -278,5 +282,5 @@ class CsvReader(TableReader):
             if text.encode() != cell:
                 return DataError(*where, "text in UTF-8")
             if at in numeric and text not in MISSING_WORDS and as_number(text) is None:
-                return DataError(*where, "a number (or name the column as categorical, or drop it)")
+                return DataError(*where, "a number", remedy=_NOT_A_NUMBER)
         return DataError(file, line, None, shown, f"a row of the table: {reason}")

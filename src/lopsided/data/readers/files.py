@@ -14,14 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from ..block import DataError
+from ...errors import DataError, InterruptedReadError
 
 ROW_CACHE_MAGIC = b"\x89lopc\r\n\x1a"  # no text starts like this
 _POLL_MILLISECONDS = 100  # how often a read from a pipe checks whether it was abandoned
-
-
-class Interrupted(Exception):  # noqa: N818
-    """Reading from a pipe was abandoned."""
 
 
 class _ZstdFile:
@@ -124,7 +120,7 @@ class _Source(io.RawIOBase):
             return size
         while not self.ready(_POLL_MILLISECONDS):
             if self.abandoned:
-                raise Interrupted
+                raise InterruptedReadError
         size = self._raw.readinto(buffer) or 0
         self.position += size
         return size
@@ -178,7 +174,7 @@ class ByteStream(io.RawIOBase):
             data = self._stream.read(len(buffer))
             buffer[: len(data)] = data
             return len(data)
-        except (DataError, Interrupted):
+        except (DataError, InterruptedReadError):
             raise
         except Exception as error:  # each kind of compression has its own errors
             if isinstance(error, MemoryError):
@@ -225,7 +221,7 @@ class ByteStream(io.RawIOBase):
         return self._source.ready()
 
     def abandon(self) -> None:
-        """Raise Interrupted in whatever waits for more bytes of a pipe."""
+        """Raise InterruptedReadError in whatever waits for more bytes of a pipe."""
         self._source.abandoned = True
 
     def close(self) -> None:

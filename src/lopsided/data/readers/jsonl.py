@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import DataError, InputError, Parameter, ParameterError, Text
 from ...estimator.times import seconds
-from ..block import BadLines, Block, DataError
+from ..block import A_VALUE, TOLERATE_MISSING, BadLines, Block
 from .base import BLOCK_ROWS, BOM, CHUNK_BYTES, Missing, Reader, check_options
 from .files import ByteStream, open_bytes
 from .tabular.cells import TIME
@@ -27,6 +28,8 @@ MAX_LINE_BYTES = 1 << 24
 _LARGEST = int(sys.float_info.max)
 _LONGEST_NUMBER = 300  # digits that are sure to be within that
 _BYTE = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
+
+_NAME_LABEL = (("name that of the label with ", Parameter("label")),)
 
 
 class JsonLinesReader(Reader):
@@ -98,9 +101,9 @@ class JsonLinesReader(Reader):
         parts = {"label": label, "weight": weight, "time": time}
         for one, other in (("label", "weight"), ("weight", "time"), ("time", "label")):
             if parts[one] is not None and parts[one] == parts[other]:
-                raise ValueError(f"{one} and {other} are both {parts[one]!r}")
+                raise ParameterError(one, f"and {other} are both {parts[one]!r}")
             if parts[one] is not None and parts[one] in drop:
-                raise ValueError(f"{parts[one]!r} is both dropped and the {one}")
+                raise InputError(f"{parts[one]!r} is both dropped and the {one}")
         self._drop, self._unmet = tuple(drop), set(drop)
         self._some: Event = {}
         self._label, self._weight, self._missing = label, weight, missing
@@ -139,7 +142,9 @@ class JsonLinesReader(Reader):
         if self._unmet and self._labelled:
             name = min(self._unmet)
             hint = near(name, list(self._some))
-            raise DataError(self.stream.name, expected=f'drop: no event has "{name}"{hint}')
+            raise DataError(
+                self.stream.name, expected=f'no event has "{name}"{hint}', parameter="drop"
+            )
 
     def _chunks(self) -> Iterator[tuple[int, list[bytes]]]:
         """Yield complete lines, with the number of the first one."""
@@ -175,7 +180,7 @@ class JsonLinesReader(Reader):
                 if self._time is not None:
                     times.append(self._moment(event))
             except _LineError as fault:
-                self.bad.add(DataError(self.stream.name, number, *fault.args))
+                self.bad.add(DataError(self.stream.name, number, *fault.args, remedy=fault.remedy))
                 continue
             self._some = event
             events.append(event)
@@ -227,9 +232,7 @@ class JsonLinesReader(Reader):
                 return None
             if self._missing == "error":
                 name = next(name for name, value in event.items() if value is None)
-                raise _LineError(
-                    name, "null", 'a value; missing="zero" or "drop" tolerates missing values'
-                )
+                raise _LineError(name, "null", A_VALUE, remedy=TOLERATE_MISSING)
             event = {name: value for name, value in event.items() if value is not None}
         return event
 
@@ -260,7 +263,7 @@ class JsonLinesReader(Reader):
             label = event.pop(self._label, None)
             if label is None:
                 raise _LineError(
-                    self._label, None, "this object has no such member; name that of the label"
+                    self._label, None, "this object has no such member", remedy=_NAME_LABEL
                 )
             expected = self._classes.admit(label)
             if expected:
@@ -270,6 +273,10 @@ class JsonLinesReader(Reader):
 
 class _LineError(Exception):
     """Column, text found, what was expected."""
+
+    def __init__(self, *fault: Any, remedy: Sequence[Text] = ()) -> None:
+        super().__init__(*fault)
+        self.remedy = remedy
 
 
 def _once(pairs: list[tuple[str, Any]]) -> None:

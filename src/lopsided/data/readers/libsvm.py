@@ -11,7 +11,8 @@ from itertools import count
 from typing import cast
 
 from ... import _core
-from ..block import BadLines, Block, DataError
+from ...errors import DataError
+from ..block import BadLines, Block
 from .base import CHUNK_BYTES, Reader
 from .files import ROW_CACHE_MAGIC, ByteStream, open_bytes
 

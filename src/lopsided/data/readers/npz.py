@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..block import BadLines, Block, DataError, Dense, Sparse
+from ...errors import DataError
+from ..block import BadLines, Block, Dense, Sparse
 from .base import BLOCK_ROWS, Missing, Reader, check_options
 from .files import open_bytes, plain_name
 from .tabular.classes import Classes

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..block import BadLines, DataError
+from ...errors import DataError
+from ..block import BadLines
 from .base import BLOCK_ROWS, Missing
 from .files import open_bytes, plain_name
 from .tabular.arrow import TableReader, arrow, as_numbers, as_texts

@@ -18,7 +18,8 @@ from typing import Any
 
 from ... import _core
 from ..._atomic import atomic_file
-from ..block import BadLines, Block, DataError
+from ...errors import DataError
+from ..block import BadLines, Block
 from .base import Reader
 from .files import ROW_CACHE_MAGIC, is_row_cache, open_raw
 from .libsvm import DEFAULT_MAX_FEATURES, LibsvmReader

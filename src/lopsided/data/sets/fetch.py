@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..._atomic import sync_folder
+from ...errors import FetchError, InputError
 from .downloads import Folders, Found, cache_folder, checksum_of, find, is_inside, select
-from .http import SCHEMES, FetchError, Progress, Transfer, note_path
+from .http import SCHEMES, Progress, Transfer, note_path
 from .registry import Dataset, Source, lookup
 
 
@@ -110,7 +111,7 @@ def place(folder: Path, name: str) -> Path:
     """
     path = folder / name
     if not name or path == folder or not is_inside(path, folder):
-        raise ValueError(f"{name!r} leads out of the folder {folder}")
+        raise InputError(f"{name!r} leads out of the folder {folder}")
     return path
 
 

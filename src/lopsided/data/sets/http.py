@@ -14,25 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from ...errors import FetchError
+
 Progress = Callable[[int, "int | None"], None]
 SCHEMES = ("http", "https")
 _CHUNK = 1 << 16
 _LONGEST_PAUSE = 60.0
 _BUSY = (408, 425, 429)  # refusals that pass, besides the 5xx
-
-
-class FetchError(RuntimeError):
-    """A fetch that failed: which address, what happened, what to do.
-
-    Examples
-    --------
-    >>> print(FetchError("http://host/a9a", "404 Not Found", "look at the page of the set"))
-    http://host/a9a: 404 Not Found; look at the page of the set
-    """
-
-    def __init__(self, address: str, happened: str, advice: str) -> None:
-        self.address, self.happened, self.advice = address, happened, advice
-        super().__init__(f"{address}: {happened}; {advice}")
 
 
 class _Passing(Exception):  # noqa: N818  (a fault that may be gone at the next try)

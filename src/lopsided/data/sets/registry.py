@@ -12,13 +12,10 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 
+from ...errors import UnknownDatasetError
 from ...estimator.parameters import nearest
 
 _UNVERIFIED = "unverified"
-
-
-class UnknownDataset(LookupError, ValueError):  # noqa: N818  (reads as what it is)
-    """There is no data set of this name; the message has the nearest one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -282,9 +279,9 @@ def lookup(name: str) -> Dataset:
     >>> lookup("a9b")
     Traceback (most recent call last):
     ...
-    lopsided.data.sets.registry.UnknownDataset: there is no data set 'a9b': did you mean 'a9a'?
+    lopsided.errors.UnknownDatasetError: there is no data set 'a9b': did you mean 'a9a'?
     """
     found = _by_name().get(name.casefold())
     if found is None:
-        raise UnknownDataset(f"there is no data set {name!r}: {nearest(name, names())}")
+        raise UnknownDatasetError(name, nearest(name, names()))
     return found

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...block import BadLines, Block, DataError
+from ....errors import DataError, ParameterError
+from ...block import BadLines, Block
 from ..base import Missing, Reader, check_options
 from .cells import Cells, Encoder, Texts
 from .classes import Classes
@@ -74,7 +75,9 @@ class TableReader(Reader):
         """Return the positions of columns named as categorical."""
         columns = self.columns
         if isinstance(categorical, str):
-            raise ValueError(f'categorical is a list of columns or "auto", not {categorical!r}')
+            raise ParameterError(
+                "categorical", f'is a list of columns or "auto", not {categorical!r}'
+            )
         chosen = {
             position(which, columns.names, columns.file, "categorical") for which in categorical
         }

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import _core
+from ....errors import DataError
 from ....estimator.times import seconds
-from ...block import BadLines, Block, DataError, Dense, Sparse
+from ...block import A_VALUE, TOLERATE_MISSING, BadLines, Block, Dense, Sparse
 from .classes import Classes
 from .columns import Columns
 
@@ -140,7 +141,13 @@ class Encoder:
             at, expected = faults[row]
             line, name = int(cells.lines[row]), self._columns.names[at]
             error = DataError(
-                self._columns.file, line, name, found(line, at), expected, unit=self._unit
+                self._columns.file,
+                line,
+                name,
+                found(line, at),
+                expected,
+                unit=self._unit,
+                remedy=TOLERATE_MISSING if expected == A_VALUE else (),
             )
             self._bad.add(error)
         keep = np.ones(len(cells.lines), dtype=bool)
@@ -163,7 +170,7 @@ class Encoder:
             yield columns.time, np.isnan(_times(cells)), TIME
         for at, absent in _absent(cells, self):
             if self._missing == "error":
-                yield at, absent, 'a value; missing="zero" or "drop" tolerates missing cells'
+                yield at, absent, A_VALUE
             elif at == columns.label:
                 yield at, absent, "a label"
             elif at == columns.weight:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....errors import ParameterError
+
 _NUMBER = re.compile(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*")
 _EXACT = 2**53  # whole numbers below this are whole in float64 too
 
@@ -49,7 +51,7 @@ class Classes:
         known = () if classes is None else classes
         self._known: dict[Any, None] = dict.fromkeys(np.asarray(known).tolist())
         if len(self._known) > 2:
-            raise ValueError(f"classes are at most two labels, not {len(self._known)}")
+            raise ParameterError("classes", f"are at most two labels, not {len(self._known)}")
         self._written = written
         self._text: bool | None = isinstance(next(iter(self._known)), str) if self._known else None
 

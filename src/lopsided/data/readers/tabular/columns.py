@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from ...block import DataError
+from ....errors import DataError, Parameter
 
 CUSTOMARY_LABELS = ("label", "class", "target", "y")
 
@@ -72,13 +72,15 @@ class Columns:
         starts = tuple(f"{self.names[at]}=" for at in self.features if at in categorical)
         for name in known:
             if name not in here and not name.startswith(starts or ("\0",)):
-                hint = near(name, sorted(here))
+                hint, remedy = near(name, sorted(here)), []
                 for column in here:
                     if name.startswith(f"{column}="):
-                        hint = f'; categorical must name "{column}", as it did before'
+                        remedy = [("give ", Parameter("categorical", column), ", as before")]
                 raise DataError(
                     self.file,
-                    expected=f'the model knows the column "{name}", but here is none{hint}',
+                    expected=f'the model knows the column "{name}", but here is none'
+                    + ("" if remedy else hint),
+                    remedy=remedy,
                 )
 
     def check_apart(self, categorical: set[int]) -> None:
@@ -102,15 +104,16 @@ def position(which: Which, names: list[str], file: str, option: str) -> int:
         if not re.fullmatch(r"-?\d+", which):
             raise DataError(
                 file,
-                expected=f'{option}: there is no column "{which}"{near(which, names)}; '
+                expected=f'there is no column "{which}"{near(which, names)}; '
                 f"the columns are {_listed(names)}",
+                parameter=option,
             )
     at = int(which)
     if not -len(names) <= at < len(names):
         raise DataError(
             file,
-            expected=f"{option}: there is no column {at}; they are 0 to {len(names) - 1}: "
-            f"{_listed(names)}",
+            expected=f"there is no column {at}; they are 0 to {len(names) - 1}: {_listed(names)}",
+            parameter=option,
         )
     return at % len(names)
 
@@ -140,7 +143,8 @@ def _label_position(
     raise DataError(
         file,
         expected=f"which column is the label? {why} called {', '.join(CUSTOMARY_LABELS[:-1])} or "
-        f"{CUSTOMARY_LABELS[-1]}; say it with label, the columns are {_listed(names)}",
+        f"{CUSTOMARY_LABELS[-1]}",
+        remedy=[("name it with ", Parameter("label"), f": the columns are {_listed(names)}")],
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...block import DataError
+from ....errors import DataError
 from ..base import BOM, CHUNK_BYTES
 from ..files import ByteStream
 

@@ -1,0 +1,60 @@
+"""Errors in the words of the command line: options where Python has parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import LopsidedError, Method, Parameter, Words
+
+# The option that sets a parameter, where its name is another one.
+_RENAMED = {
+    "form": "--format",
+    "header": "--no-header",
+    "held_out": "--test",
+    "max_features": "--max-features",
+    "sample_weight": "--weight",
+}
+_SAME = (
+    *("alpha", "base", "budget", "categorical", "delimiter", "drop", "folds", "inner", "jobs"),
+    *("label", "metric", "missing", "order", "permutations", "positive", "query", "search"),
+    *("select", "time", "weight"),
+)
+OPTIONS = {**{name: f"--{name}" for name in _SAME}, **_RENAMED}
+_PYTHON_ONLY = ("classes",)
+
+
+class ShellWords(Words):
+    """How the command line names parameters: by options, those of learners by --set."""
+
+    def subject(self, parameter: str) -> str:
+        """Return a parameter as the subject of a sentence."""
+        return OPTIONS.get(parameter, parameter)
+
+    def given(self, parameter: str, value: Any) -> str:
+        """Return a parameter together with the value that it was given."""
+        if parameter not in OPTIONS:
+            return super().given(parameter, value)
+        return f"{OPTIONS[parameter]}: {value!r}"
+
+    def part(self, part: str | Parameter | Method) -> str | None:
+        """Return a part of a text, None if it says nothing in a shell."""
+        if isinstance(part, str):
+            return part
+        if isinstance(part, Method) or part.name in _PYTHON_ONLY:
+            return None
+        option = OPTIONS.get(part.name)
+        if option is None:
+            return f"--set {part.name}={part.value or 'VALUE'}"
+        return option if part.value is None else f"{option} {part.value}"
+
+
+SHELL = ShellWords()
+
+
+def worded(error: BaseException) -> str:
+    """Return an error as one line for people at a shell."""
+    if isinstance(error, LopsidedError):
+        return error.text(SHELL)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'writing failed'}: {error.strerror}"
+    return str(error) or type(error).__name__
