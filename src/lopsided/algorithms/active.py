@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import warnings
 from collections.abc import Mapping
@@ -148,7 +149,7 @@ class Active(OnlineClassifier):
     _shares_passes = False
     _always_shown = ("learner",)
     # A core, and the latest day it has met.
-    _met: tuple[_core.Model, float] | None = None
+    _met: tuple[_core.Model, float] | None = dataclasses.field(default=None, init=False)
 
     # Learning where the labels are at hand -------------------------------------------------------
 
