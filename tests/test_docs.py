@@ -61,6 +61,16 @@ def test_the_python_of_the_page_on_labels_prints_what_it_says(capsys):
     assert capsys.readouterr().out.strip() == page.split("```text")[1].split("```")[0].strip()
 
 
+def test_the_python_of_the_page_on_extending_prints_what_it_says(tmp_path):
+    page = (ROOT / "docs" / "extending.md").read_text()
+    code = "".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    code += "assert [row.name for row in result.rows] == list(learners)\n"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == page.split("```text\n")[1].split("```")[0]
+
+
 def test_every_public_name_is_there_and_described():
     for name in lopsided.__all__:
         assert getattr(lopsided, name).__doc__

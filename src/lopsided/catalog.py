@@ -14,7 +14,7 @@ from .estimator.base import OnlineClassifier
 from .estimator.parameters import nearest
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Entry:
     """One named learner.
 
@@ -291,11 +291,8 @@ def _check_names(entry: Entry) -> None:
 
 def _put(entry: Entry) -> None:
     """Keep the entry; entries of an earlier definition of its class get the new one."""
-    from .algorithms.active import forget_named
-
     for other in list(_REGISTERED.values()):
         if other.home == entry.home:
             _REGISTERED[other.name] = dataclasses.replace(other, registered=entry.registered)
     _REGISTERED[entry.name] = entry
     _BY_NAME.update({name.casefold(): each for each in _REGISTERED.values() for name in each.names})
-    forget_named()

@@ -6,38 +6,26 @@ one dense example at a time, with whole vectors and matrices.
 
 from __future__ import annotations
 
-from .auc import OAM, OPAUC
-from .first_order import COG, CPA, PAUM, ROMMA, PassiveAggressive, Perceptron
-from .kernel import KOIL, NORMA, RBP, Forgetron, KernelPerceptron, Projectron
-from .second_order import ACOG, AROW
-from .sketch import SACOG
-from .sparse import SSOL, AdaFOBOS, AdaRDA, DualAveraging, TruncatedGradient
+from lopsided.catalog_data import ROWS
+
+from . import auc, first_order, kernel, second_order, sketch, sparse
 from .stream import Pass, run
 
-ORACLES = {
-    oracle.__name__: oracle
-    for oracle in (
-        Perceptron,
-        ROMMA,
-        PassiveAggressive,
-        PAUM,
-        CPA,
-        COG,
-        AROW,
-        ACOG,
-        SACOG,
-        TruncatedGradient,
-        AdaFOBOS,
-        AdaRDA,
-        DualAveraging,
-        SSOL,
-    )
-}
+LEARNERS = {row["home"].partition(":")[2] for row in ROWS}
 
-AUC_ORACLES = {oracle.__name__: oracle for oracle in (OAM, OPAUC)}
-KERNEL_ORACLES = {
-    oracle.__name__: oracle
-    for oracle in (KernelPerceptron, NORMA, RBP, Forgetron, Projectron, KOIL)
-}
+
+def oracles(*modules):
+    """The oracles of some modules: those that are called like a class of the library."""
+    return {
+        name: oracle
+        for module in modules
+        for name, oracle in vars(module).items()
+        if name in LEARNERS and oracle.__module__ == module.__name__
+    }
+
+
+ORACLES = oracles(first_order, second_order, sparse) | {"SACOG": sketch.SACOG}  # ACOG's sketches
+AUC_ORACLES = oracles(auc)
+KERNEL_ORACLES = oracles(kernel)
 
 __all__ = ["AUC_ORACLES", "KERNEL_ORACLES", "ORACLES", "Pass", "run"]

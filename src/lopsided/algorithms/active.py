@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..catalog import Entry, find
 from ..errors import (
     BadRowError,
     InputError,
@@ -595,20 +596,15 @@ def _met(ready: Ready) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 @functools.lru_cache(maxsize=64)
-def _named(name: str) -> OnlineClassifier:
-    """Return the learner of a name; it is shared, so it must not be changed."""
-    from ..catalog import find
-
-    return find(name).make()
-
-
-forget_named = _named.cache_clear
+def _made(entry: Entry) -> OnlineClassifier:
+    """Return the learner of an entry; it is shared, so it must not be changed."""
+    return entry.make()
 
 
 def resolved(learner: Any) -> OnlineClassifier:
     """Return the estimator that a parameter stands for."""
     if isinstance(learner, str):
-        learner = _named(learner)
+        learner = _made(find(learner))
     if not isinstance(learner, OnlineClassifier):
         raise ParameterError(
             "learner", "is invalid: it must be an estimator or a name", value=learner
