@@ -1,4 +1,4 @@
-"""The journal of a comparison: what is done is not done again."""
+"""The journal of a comparison: finished runs are not run again."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Task = tuple[int, int, int]  # learner, point of its grid, split
 
 
 class Journal:
-    """A file of finished runs, one a line, behind a line that says of what comparison they are.
+    """A file of finished runs, one per line, after a line that identifies the comparison.
 
     Parameters
     ----------
     path : path
-        A file that is there is gone on with.
+        An existing file is resumed.
     facts : mapping of str to str
-        What the comparison is; a file of another one is an error.
+        Identifies the comparison; the journal of another one is an error.
     """
 
     def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, str]) -> None:
@@ -47,13 +47,13 @@ class Journal:
         _lock(self._file, name)
         self._file.seek(0)
         text = self._file.read()
-        whole = text[: text.rfind(b"\n") + 1]  # the last line may have been cut short
+        complete = text[: text.rfind(b"\n") + 1]  # the last line may be truncated
         start = json.dumps({"kind": _KIND}).encode()[:-1]
-        cut = not whole and (text.startswith(start) or start.startswith(text))
-        if not cut:
-            self._read(name, whole, facts)
-        self._file.truncate(len(whole))
-        if cut:
+        is_new = not complete and (text.startswith(start) or start.startswith(text))
+        if not is_new:
+            self._read(name, complete, facts)
+        self._file.truncate(len(complete))
+        if is_new:
             self._write({"kind": _KIND, "facts": dict(facts)})
 
     def _read(self, name: str, text: bytes, facts: Mapping[str, str]) -> None:
@@ -95,7 +95,7 @@ class Journal:
 
 
 def _lock(file: IO[bytes], name: str) -> None:
-    """Keep other comparisons out until the file is closed, where the system can."""
+    """Lock the file against other comparisons until it is closed."""
     if fcntl is None:
         return
     try:
@@ -109,7 +109,7 @@ def _lock(file: IO[bytes], name: str) -> None:
 
 
 def digest(value: Any) -> str:
-    """Return a short text that is another one for other rows, labels or orders."""
+    """Return a short fingerprint of rows, labels or orders."""
     found = hashlib.sha256()
     for part in _parts(value):
         found.update(part)

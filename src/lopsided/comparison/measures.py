@@ -1,4 +1,4 @@
-"""The measures by which learners are compared, by name."""
+"""The metrics of a comparison, by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..evaluation.progressive import Progress
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Prices:
-    """What a measure may ask for beside the run."""
+    """What a measure may need besides the run."""
 
     alpha: float = 0.5
     fn: float = 0.9
@@ -30,7 +30,7 @@ class Prices:
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """A figure of a run: how it is computed, which way is better, how it is shown."""
+    """A measure of a run: how it is computed, which way is better, how it is shown."""
 
     of: Callable[[Progress, Prices], float]
     larger_is_better: bool = True
@@ -56,7 +56,7 @@ MEASURES: dict[str, Measure] = {
         percent=False,
     ),
 }
-NAMES = (*MEASURES, "precision_at_K")  # K a number
+NAMES = (*MEASURES, "precision_at_K")  # K is a number
 
 
 def measure(name: str) -> Measure:

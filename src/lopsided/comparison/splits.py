@@ -1,4 +1,4 @@
-"""The runs of a comparison: what is learned from in which order, what is reported on."""
+"""The splits of a comparison: training rows in their order, and reported rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..estimator.batch import as_order
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """One run: rows to learn from in this order (None: all as they stand), rows held out.
+    """Training rows in this order (None: all, in their order) and held-out rows.
 
-    Where nothing is held out the pass itself is reported, from the visit `start` on. `inner` are
-    such pairs within the rows to learn from, by which parameters are chosen. `seed` is added to
-    that of a learner: what it draws at random should not be the luck of all runs.
+    If nothing is held out the pass itself is reported, from event `start` on. `inner` are pairs of
+    training and held-out rows within `train`, by which parameters are chosen. `seed` is added to
+    the seed of a learner, so that runs do not all share the same random draws.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Split:
 
 @dataclasses.dataclass(frozen=True)
 class Splits:
-    """All runs of a setting. `kind` is "permutations", "folds", "held out" or "time"."""
+    """All splits. `kind` is "permutations", "folds", "held out" or "time"."""
 
     kind: str
     words: str
@@ -43,7 +43,7 @@ _NO_NUMBER = "permutations={!r} is invalid: give a whole number, or the orders"
 
 
 def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> Splits:
-    """Return runs over permutations: so many of them, or these."""
+    """Return splits over permutations: a number of random ones, or the given ones."""
     if isinstance(permutations, bool):
         raise InputError(_NO_NUMBER.format(permutations))
     if isinstance(permutations, (int, np.integer)):
@@ -58,11 +58,11 @@ def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> S
             raise InputError(_NO_NUMBER.format(permutations))
         if isinstance(permutations, np.ndarray) and permutations.ndim == 1:
             raise ParameterError(
-                "permutations", "must be a number, or several orders: one order a row"
+                "permutations", "must be a number, or several orders: one order per row"
             )
         orders = [as_order(order, len(y)) for order in permutations]
         if not orders:
-            raise InputError("permutations: there is none")
+            raise InputError("permutations is empty")
     splits = tuple(Split(f"permutation {k}", order, seed=k) for k, order in enumerate(orders))
     for split in splits:
         check_classes(y[split.train], split.name)
@@ -75,20 +75,20 @@ def permuted(permutations: Any, y: NDArray[Any], seed: int, held_out: bool) -> S
 
 
 def in_time(y: NDArray[Any], *, choosing: bool, held_out: bool) -> Splits:
-    """Return the one run over the rows as they stand; the first third may be for choosing."""
+    """Return the one split in the order of the rows; the first third may be for choosing."""
     if held_out:
         check_classes(y, "y")
         return Splits("held out", "held-out rows after one pass", (Split("held out", None),))
     start = len(y) // 3 if choosing else 0
     if choosing:
         check_classes(y[:start], "the first third of the rows, on which parameters are chosen,")
-    check_classes(y[start:], "what is reported on" if choosing else "y")
+    check_classes(y[start:], "the reported part" if choosing else "y")
     words = f"one pass in order of time, from row {start}" if start else "one pass in order of time"
     return Splits("time", words, (Split("in order of time", None, start=start),))
 
 
 def folded(folds: Any, y: NDArray[Any], seed: int, inner: int) -> Splits:
-    """Return runs that each hold out one fold: k random folds, or these; a column is a repeat."""
+    """Return splits that each hold out one fold: k random ones, or the given ones."""
     if isinstance(folds, (int, np.integer)):
         numbers = stratified_folds(int(folds), y, seed)[:, None]
     else:
@@ -96,7 +96,7 @@ def folded(folds: Any, y: NDArray[Any], seed: int, inner: int) -> Splits:
         if numbers.ndim == 1:
             numbers = numbers[:, None]
         if numbers.ndim != 2 or numbers.dtype.kind not in "iu":
-            raise ParameterError("folds", "must be a number, or whole numbers: one fold a row of X")
+            raise ParameterError("folds", "must be a number, or whole numbers: one fold per row of X")
         if len(numbers) != len(y):
             raise InputError(f"X has {len(y)} rows but folds has {len(numbers)}")
     splits: list[Split] = []
@@ -105,9 +105,9 @@ def folded(folds: Any, y: NDArray[Any], seed: int, inner: int) -> Splits:
             name = f"fold {fold}" if numbers.shape[1] == 1 else f"fold {fold} of repeat {repeat}"
             held = column == fold
             if held.all():
-                raise InputError(f"{name} has all rows: nothing is left to learn from")
+                raise InputError(f"{name} has all rows: none are left to learn from")
             check_classes(y[held], name)
-            check_classes(y[~held], f"what is left without {name}")
+            check_classes(y[~held], f"the rest without {name}")
             train = np.flatnonzero(~held)
             parts = _parts(train, y, inner, seed + len(splits), name) if inner else ()
             splits.append(Split(name, train, np.flatnonzero(held), inner=parts))
@@ -117,12 +117,12 @@ def folded(folds: Any, y: NDArray[Any], seed: int, inner: int) -> Splits:
 def _parts(
     train: NDArray[np.int64], y: NDArray[Any], inner: int, seed: int, name: str
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]:
-    """Return the folds of a training part: rows to learn from, rows held out."""
+    """Return the folds of a training part as pairs of training and held-out rows."""
     few = int(np.unique(y[train], return_counts=True)[1].min())
     if few < inner:
         raise InputError(
-            f"what is left without {name} has {few} rows of a class, too few for {inner} inner "
-            "folds: take fewer"
+            f"the rest without {name} has {few} rows of a class, too few for {inner} inner folds: "
+            "take fewer"
         )
     numbers = stratified_folds(inner, y[train], seed)
     return tuple((train[numbers != k], train[numbers == k]) for k in range(inner))
@@ -147,5 +147,5 @@ def check_classes(y: NDArray[Any], name: str) -> None:
     if (y == y[0]).all():
         label = y[:1].tolist()[0]
         raise InputError(
-            f"{name} has only the class {label!r}: nothing can be said about a learner there"
+            f"{name} has only the class {label!r}: learners cannot be compared on it"
         )

@@ -1,4 +1,4 @@
-"""Tables of a comparison for people, papers and programs."""
+"""Tables of a comparison: text, CSV, JSON, LaTeX and Markdown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BEST, _AS_GOOD = "*", "†"
 
 @dataclasses.dataclass
 class Sheet:
-    """A table as it is printed; `marks` belong to the figures in column 1."""
+    """A table of strings; `marks` belong to the figures in column 1."""
 
     above: str
     header: list[str]
@@ -35,7 +35,7 @@ class Sheet:
 
 
 def check_format(form: str) -> None:
-    """Raise unless there is such a format."""
+    """Raise if the format is unknown."""
     if form not in FORMATS:
         raise UnknownNameError("format", form, nearest(str(form), FORMATS))
 
@@ -51,7 +51,7 @@ def table(comparison: Comparison, form: str) -> str:
 
 
 def sweep(comparison: Comparison, parameter: str, form: str) -> str:
-    """Return the metric against a parameter as a table."""
+    """Return the metric by a parameter as a table."""
     check_format(form)
     records = comparison.sweep_table(parameter)
     if form == "json":
@@ -64,7 +64,7 @@ def sweep(comparison: Comparison, parameter: str, form: str) -> str:
             record["learner"],
             figure(comparison.metric, record["mean"], record["std"]),
             f"{record['seconds']:.4f}",
-            *([_whole(record["nnz"]), _share(record["sparsity"])] if weighted else []),
+            *([_integer(record["nnz"]), _share(record["sparsity"])] if weighted else []),
             settings(record["parameters"]),
         ]
         for record in records
@@ -76,7 +76,7 @@ def sweep(comparison: Comparison, parameter: str, form: str) -> str:
 
 
 def title(metric: str) -> str:
-    """Return the head of a column of figures."""
+    """Return the header of a column of figures."""
     return f"{metric} %" if measure(metric).percent else metric
 
 
@@ -89,7 +89,7 @@ def figure(metric: str, mean: float, std: float) -> str:
 
 
 def settings(parameters: Mapping[str, Any]) -> str:
-    """Return parameters in words."""
+    """Return parameters as text."""
     return ", ".join(f"{name}={_value(value)}" for name, value in parameters.items())
 
 
@@ -97,7 +97,7 @@ def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _whole(value: float | None) -> str:
+def _integer(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
 
@@ -152,7 +152,7 @@ def _below(c: Comparison, tested: bool) -> list[str]:
 
 
 def _record(c: Comparison, row: Row) -> dict[str, Any]:
-    """Return a row for programs."""
+    """Return a row as a CSV record."""
     record: dict[str, Any] = {
         "learner": row.name,
         "metric": c.metric,
@@ -180,7 +180,7 @@ def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return records as CSV; what is not available is empty."""
+    """Return records as CSV; missing values are empty."""
     out = io.StringIO()
     header = list(dict.fromkeys(name for record in records for name in record))
     writer = csv.DictWriter(out, header, restval="", lineterminator="\n")
@@ -214,7 +214,7 @@ def _text(sheet: Sheet) -> str:
 
 
 def _marked(sheet: Sheet, bold: str, escape: Callable[[str], str]) -> list[list[str]]:
-    """Return the cells with the best in bold."""
+    """Return the cells with the best figure in bold."""
     return [
         [
             escape(first),

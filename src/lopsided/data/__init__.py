@@ -23,7 +23,7 @@ _READERS = {
     "npz": ("readers.npz", "NpzReader"),
     "lopc": ("readers.row_cache", "RowCacheReader"),
 }
-_ENDINGS = {
+_EXTENSIONS = {
     ".svm": "libsvm",
     ".libsvm": "libsvm",
     ".svmlight": "libsvm",
@@ -43,8 +43,8 @@ _ENDINGS = {
 
 
 def form_of(path: str) -> str:
-    """Return the format of a file by its ending."""
-    return _ENDINGS.get(os.path.splitext(plain_name(path))[1].lower(), "libsvm")
+    """Return the format of a file by its extension."""
+    return _EXTENSIONS.get(os.path.splitext(plain_name(path))[1].lower(), "libsvm")
 
 
 _NAME_FORMAT = ("say which format it is with ", Parameter("form"))
@@ -68,20 +68,20 @@ def open_reader(
     path : str
         What to read.
     form : str, optional
-        libsvm, csv, parquet, jsonl, npz or lopc. Default: by the ending of the file, else
-        libsvm. A cache is known by its first bytes wherever LIBSVM text may stand.
+        libsvm, csv, parquet, jsonl, npz or lopc. Default: by the extension of the file, else
+        libsvm. A row cache is recognized by its first bytes wherever LIBSVM text is accepted.
     labelled : bool
         Whether every row must have a label.
     bad : BadLines, optional
         Tolerated bad lines.
     names : list of str, optional
-        Names that a model already has.
+        Feature names of the model, if it has any.
     classes : sequence, optional
-        Labels that a model already has.
+        Labels of the model, if it has any.
     hash_bits : int, optional
-        Hash the names of columns, for a model that does.
+        Hash the names of columns, as the model does.
     **options
-        Of the reader; one it does not have is an error.
+        Options of the reader; one it does not have is an error.
     """
     hint = [_NAME_FORMAT] if form is None else []
     form = form_of(path) if form is None else form
@@ -106,14 +106,14 @@ def open_reader(
 
 
 class NamedReader(Reader):
-    """Read a data set of the registry that is on this machine, part after part.
+    """Read a data set of the registry that is on this machine, part by part.
 
     Parameters
     ----------
     name : str
         The data set, or "name:part" for one part of it.
     folders : sequence of str
-        Where to look first.
+        Folders to search first.
     bad : BadLines, optional
         Tolerated bad lines.
     **options
@@ -145,7 +145,7 @@ class NamedReader(Reader):
         self._readers = [open_reader(str(p), bad=self.bad, **options) for p in found.paths]
 
     def __iter__(self) -> Iterator[Block]:
-        """Yield the blocks of all parts, labels as the registry has them."""
+        """Yield the blocks of all parts, with labels as defined by the registry."""
         for reader in self._readers:
             self.stream = reader.stream
             for block in reader:

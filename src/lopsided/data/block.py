@@ -1,4 +1,4 @@
-"""What readers hand on: blocks of rows, and faults with their place."""
+"""What readers produce: blocks of rows, and errors with their location."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ TOLERATE_MISSING = (
 
 @dataclasses.dataclass
 class BadLines:
-    """Bad lines: up to `allowed` are left out and remembered, one more is an error."""
+    """Bad lines: up to `allowed` are left out and recorded, one more is an error."""
 
     allowed: int = 0
     found: list[DataError] = dataclasses.field(default_factory=list)
 
     def add(self, error: DataError) -> None:
-        """Remember a bad line, or raise its error when no more are allowed."""
+        """Record a bad line, or raise its error when no more are allowed."""
         if len(self.found) >= self.allowed:
             raise error
         self.found.append(error)
@@ -40,7 +40,7 @@ class BadLines:
 
 @dataclasses.dataclass
 class Dense:
-    """Rows of numbers with a name for each column."""
+    """A dense array of rows with a name for each column."""
 
     array: NDArray[np.float64]
     names: list[str]
@@ -48,7 +48,7 @@ class Dense:
 
 @dataclasses.dataclass
 class Sparse:
-    """Rows in CSR form; with names the columns are named features, hashed ones hashes of names."""
+    """Rows in CSR form, optionally with named columns; `hashed` columns are hashes of names."""
 
     indptr: NDArray[Any]
     indices: NDArray[Any]
@@ -60,18 +60,18 @@ class Sparse:
 
 @dataclasses.dataclass
 class Block:
-    """Some consecutive rows of a stream.
+    """Consecutive rows of a stream.
 
     Attributes
     ----------
     X : array, Dense, Sparse or list of dicts
         The rows, as estimators take them.
     y : array or None
-        Their labels as they stand in the data.
+        Their labels, as in the data.
     weight : array or None
         Their weights.
     lines : array
-        Where each stands in its file, from 1.
+        The line or row of each in its file, from 1.
     file : str
         The file.
     time : array or None

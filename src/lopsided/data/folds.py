@@ -10,7 +10,7 @@ from .readers.files import open_bytes
 
 
 def read_folds(path: str, rows: int) -> NDArray[np.int64]:
-    """Return the folds in a file: a line a row, whole numbers with blanks between them."""
+    """Read a file with one line of fold numbers per row, separated by blanks."""
     with open_bytes(path) as stream:
         lines = stream.read().decode("utf-8", "replace").rstrip().split("\n")
     width = len(lines[0].split())

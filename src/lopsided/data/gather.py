@@ -1,4 +1,4 @@
-"""A stream as one block in memory."""
+"""All rows of a stream as one block in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .block import Block, Dense, Sparse
 
 
 def gather(blocks: Iterable[Block]) -> Block:
-    """Return all rows as one block. Columns that come later are 0 in the rows before.
+    """Return all rows as one block. Columns that appear later are 0 in earlier rows.
 
     Examples
     --------

@@ -18,24 +18,24 @@ from ..metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Progress(Counts):
-    """What a learner did in one progressive pass.
+    """The result of one progressive pass.
 
     Attributes
     ----------
     positives, negatives, false_negatives, false_positives : float
         Sums of weights.
     events, queries, updates : int
-        Events that counted, labels asked for, steps taken.
+        Number of events with nonzero weight, of queried labels, and of updates.
     seconds : float
         Time of the pass in the core.
     scores, labels, weights : array
-        The score each event got before it was learned, its sign and its weight, in the order of the
-        visit. An event of weight 0 has the score NaN.
+        The score of each event before it was learned, its label (+1 or -1) and its weight, in the
+        order visited. An event of weight 0 has the score NaN.
     marks : array or None
-        What the curve is made of: events, positives, negatives, false_negatives, false_positives,
-        queries and updates at points along the way.
+        The points of the curve: events, positives, negatives, false_negatives, false_positives,
+        queries and updates.
     asked, probabilities : array or None
-        Of a learner that asks: whether each label was bought, and the chance there was of it, 0
+        For active learners: whether each label was queried, and the probability of the query, 0
         where the budget did not allow it.
     """
 
@@ -49,12 +49,12 @@ class Progress(Counts):
 
     @cached_property
     def curve(self) -> tuple[Counts, ...]:
-        """The counts at points along the way."""
+        """The counts at points along the pass."""
         return () if self.marks is None else tuple(_point(row) for row in self.marks)
 
     @cached_property
     def auc(self) -> float:
-        """Chance that a positive got a higher score than a negative."""
+        """Probability that a positive scores higher than a negative."""
         return auc(self.labels, self.scores, sample_weight=self.weights)
 
     @cached_property
@@ -93,20 +93,20 @@ def progressive(
     delay: Any = None,
     time: ArrayLike | None = None,
 ) -> Progress:
-    """Run a model over a stream in one pass; it predicts each event before it learns from it.
+    """Run a model over a stream in one pass, predicting each event before learning from it.
 
     Parameters
     ----------
     model : OnlineClassifier
-        Learns on the way.
+        It learns during the pass.
     X, y : as for fit
         The stream.
     order : array, optional
-        The rows to visit, in this order: a permutation, or a part of one.
+        The rows to visit, in this order: a permutation or a part of one.
     sample_weight : array, optional
-        One weight a row of X; they weigh in learning and in the counts.
+        One weight per row of X, for learning and for the counts.
     resume : bool
-        Go on from what the model knows, as partial_fit does, instead of starting anew as fit does.
+        Continue training, as partial_fit does, instead of starting over as fit does.
         Under class_weight="balanced" a fresh pass knows the class counts of the visited rows
         beforehand, as the papers assume; a resumed one estimates them.
     points : int
@@ -158,24 +158,24 @@ def progressive_bank(
     resume: bool = False,
     points: int = 15,
 ) -> list[Progress]:
-    """Run several models over a stream; each ends as `progressive` would leave it, to the bit.
+    """Run several models over a stream; the results are bit-identical to `progressive`.
 
-    Models of one class that differ in numbers like `learning_rate`, `C`, `regularization` or `l1`
-    learn in one pass, which takes about as long as a few passes of one of them: Perceptron,
-    PassiveAggressive, PAUM, CPA, COG, AdaRDA, DualAveraging and, with a diagonal, AROW, ACOG and
-    SSOL, from rows that are not dicts. Others learn one after the other.
+    Models of one class that differ only in numbers such as `learning_rate`, `C`, `regularization`
+    or `l1` learn in one shared pass, which takes about as long as a few passes of one model. This
+    works for Perceptron, PassiveAggressive, PAUM, CPA, COG, AdaRDA, DualAveraging and, with a
+    diagonal covariance, AROW, ACOG and SSOL, unless rows are dicts. Others learn one by one.
 
     Parameters
     ----------
     models : sequence of OnlineClassifier
-        They learn on the way.
+        They learn during the pass.
     X, y, order, sample_weight, resume, points
-        As for `progressive`. Models that have learned and go on do so one after the other.
+        As for `progressive`. Models that continue training do so one by one.
 
     Returns
     -------
     list of Progress
-        In the order of the models. The time of a pass is shared out evenly.
+        In the order of the models. The time of a shared pass is split evenly.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def run_bank(
     resume: bool,
     points: int,
 ) -> list[Progress | DivergedError]:
-    """Run several models; one whose scores leave the numbers does not stop the others."""
+    """Run several models; one that diverges does not stop the others."""
     for model in models:
         _check_model(model)
     every = curve_step(points, y, order)
@@ -247,7 +247,7 @@ def _check_model(model: Any) -> None:
 
 
 def curve_step(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
-    """Return how many events there are between points of the curve."""
+    """Return the number of events between points of the curve."""
     if not isinstance(points, (int, np.integer)) or points < 0:
         raise ParameterError(
             "points", "is invalid: it must be a whole number of at least 0", value=points
@@ -259,7 +259,7 @@ def curve_step(points: int, y: ArrayLike, order: ArrayLike | None) -> int:
 def _all_progress(
     results: Sequence[dict[str, Any] | DivergedError], order: ArrayLike | None
 ) -> list[Progress | DivergedError]:
-    """Return what became of the models of a bank: labels and weights are one array for all."""
+    """Return the results of a bank; all models share one array of labels and one of weights."""
     found: list[Progress | DivergedError] = []
     seen: tuple[Any, ...] | None = None
     for result in results:
@@ -272,7 +272,7 @@ def _all_progress(
 
 
 def _visited(result: dict[str, Any], order: ArrayLike | None) -> tuple[Any, Any]:
-    """Return labels and weights in the order of the visit."""
+    """Return labels and weights in the order visited."""
     labels, weights = result["labels"], result["weights"]
     if order is None:
         return labels, weights
@@ -282,7 +282,7 @@ def _visited(result: dict[str, Any], order: ArrayLike | None) -> tuple[Any, Any]
 
 def _read_only(shared: NDArray[Any] | None) -> NDArray[Any] | None:
     if shared is not None:
-        shared = shared.view()  # it may be the caller's own
+        shared = shared.view()  # it may belong to the caller
         shared.flags.writeable = False
     return shared
 

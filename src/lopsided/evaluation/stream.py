@@ -1,4 +1,4 @@
-"""A run over a stream of blocks: progressive, in flat memory, resumable at any row."""
+"""A progressive run over a stream of blocks, in constant memory, resumable at any row."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
 from ..metrics import Counts, RunningAUC
 
-_SCORES = 50_000  # different ones, for the AUC
-_BY_CUSTOM = {0, 1, -1}  # labels whose part is plain
-_HELD = 10_000  # rows in which both labels must show, where one does not tell which is positive
+_SCORES = 50_000  # distinct scores kept for the AUC
+_BY_CUSTOM = {0, 1, -1}  # labels whose meaning is conventional
+_HELD = 10_000  # rows to wait for the second label if the first does not tell the positive one
 
 
 @dataclasses.dataclass
 class Slice:
-    """Rows that were just learned, for whoever writes predictions."""
+    """Rows that were just learned, for writing predictions."""
 
     block: Block
     first: int
@@ -35,14 +35,14 @@ class StreamRun:
     Parameters
     ----------
     model : OnlineClassifier
-        Goes on from what it knows.
+        It continues training.
     bad : BadLines
-        Rows with an impossible label or value count as bad lines.
+        Rows with an invalid label or value count as bad lines.
     stops : tuple of int
-        Passes end at multiples of these numbers of rows, where callers look at the state; they
-        may change on the way.
+        Passes end at multiples of these numbers of rows, where callers inspect the state; they may
+        change during the run.
     state : dict, optional
-        The state of a run to go on with: its rows are skipped, and checked to be the same.
+        The state of a run to resume: its rows are skipped and checked to be the same.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class StreamRun:
         self.seconds = 0.0
         self.stops = stops
         self._skip = 0
-        self._classes: list[Any] | None = None  # for the first rows that are learned
-        self._digest = [0, 0, 0, 0]  # of labels, weights, line numbers and times so far
-        self._left_out: list[DataError] = []  # bad lines that were found here
+        self._classes: list[Any] | None = None  # for the first slice
+        self._digest = [0, 0, 0, 0]  # checksums of labels, weights, line numbers and times so far
+        self._left_out: list[DataError] = []  # bad lines found here, not by the reader
         if state is not None:
             self.counts = Counts.of(state["counts"])
             self.auc.__setstate__(state["auc"])
@@ -73,7 +73,7 @@ class StreamRun:
                 self._leave_out(DataError(file, line, expected=what))
 
     def state(self) -> dict[str, Any]:
-        """Return what another run needs to go on from here."""
+        """Return what a run needs to resume from here."""
         return {
             "rows": self.rows,
             "counts": dataclasses.asdict(self.counts),
@@ -84,7 +84,7 @@ class StreamRun:
         }
 
     def over(self, blocks: Iterable[Block], *, limit: int | None = None) -> Iterator[Slice]:
-        """Learn; after each slice hand it on. Stop asking and the run stops, at a row boundary."""
+        """Learn slice by slice and yield each; the run ends when its consumer stops."""
         file = ""
         for block in self._once_labels_tell(blocks, limit):
             file = block.file
@@ -110,7 +110,7 @@ class StreamRun:
             )
 
     def _once_labels_tell(self, blocks: Iterable[Block], limit: int | None) -> Iterator[Block]:
-        """Yield blocks; hold the first ones back until their labels tell which is positive."""
+        """Yield blocks, holding back the first ones until their labels tell which is positive."""
         model = self.model
         told = model.positive is not None or model.__sklearn_is_fitted__()
         told = told or isinstance(getattr(model, "class_weight", None), Mapping)
@@ -130,7 +130,7 @@ class StreamRun:
         yield from blocks
 
     def _pass_over(self, block: Block, rows: int) -> None:
-        """Skip rows that an interrupted run has learned."""
+        """Skip rows that the interrupted run has learned."""
         self._take_in(block, 0, rows)
         self.rows += rows
         if self.rows == self._skip and self._digest != self._wanted:
@@ -141,7 +141,7 @@ class StreamRun:
             )
 
     def _take_in(self, block: Block, first: int, last: int) -> None:
-        """Go on with the digest, which is the same however the rows are cut into blocks."""
+        """Update the digest, which does not depend on how the rows are divided into blocks."""
         assert block.y is not None
         labels = block.y[first:last]
         if labels.dtype.kind in "biuf":
@@ -161,17 +161,18 @@ class StreamRun:
         return min((n - self.rows % n for n in self.stops), default=1 << 62)
 
     def _learn(self, block: Block, first: int, last: int) -> Slice:
-        """Learn from a part of a block; rows that cannot be learned from are bad lines."""
-        order = np.arange(first, last)
+        """Learn from a part of a block; rows with errors are bad lines."""
+        rows = np.arange(first, last)
         result: dict[str, Any] = {**dataclasses.asdict(Counts()), "scores": [], "seconds": 0.0}
-        while len(order):
+        while len(rows):
             try:
                 result = self.model.pass_over(
                     block.X,
                     block.y,
                     block.weight,
                     classes=self._classes,
-                    order=order,
+                    # Rows in order need no gathering of labels and no prefetching.
+                    order=None if len(rows) == len(block.lines) else rows,
                     scores=True,
                     time=block.time,
                 )
@@ -179,18 +180,18 @@ class StreamRun:
                     self._classes = None
                 weights = result["weights"]
                 self.auc.add_many(
-                    result["labels"][order],
+                    result["labels"][rows],
                     result["scores"],
-                    sample_weight=None if weights is None else weights[order],
+                    sample_weight=None if weights is None else weights[rows],
                 )
                 break
             except (LabelError, BadRowError) as error:
                 if error.row is None:
                     raise
                 self._leave_out(DataError.of(error, block.file, int(block.lines[error.row])))
-                order = order[order != error.row]
+                rows = rows[rows != error.row]
         scores = np.full(last - first, np.nan)
-        scores[order - first] = result["scores"]
+        scores[rows - first] = result["scores"]
         self.counts = self.counts + Counts.of(result)
         self.seconds += result["seconds"]
         self.rows += last - first

@@ -122,9 +122,8 @@ def tuned(name: str, X: Any, y: ArrayLike, *, balanced: bool = False) -> dict[st
             model.l1 = 0.0
         return model
 
-    size = (
-        len(grid) if may_share(plain(grid[0]), X) else 1
-    )  # without a shared pass, one model at a time saves memory
+    # Without a shared pass, one model at a time saves memory.
+    size = len(grid) if may_share(plain(grid[0]), X) else 1
     best: dict[str, Any] = {}
     least = np.inf
     for first in range(0, len(grid), size):

@@ -1,4 +1,4 @@
-"""Tables, CSV and Parquet, read by Arrow in columns.
+"""CSV text, parsed by Arrow.
 
 A table of numbers gives `Dense` blocks. With categorical columns the blocks are `Sparse` with named
 columns: a number under the name of its column, and the value v of a categorical column c as the
@@ -25,12 +25,12 @@ from .tabular.csv_text import CsvText, Rows
 
 __all__ = ["MISSING_WORDS", "CsvReader", "ParquetReader"]
 
-# Cells of numeric columns and labels that stand for "not known"; in a column of text only "" does.
+# Cells of numeric columns and labels that mean "missing"; in a column of text only "" does.
 MISSING_WORDS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
-_SOME = 100  # cells that tell whether those of a column are like each other
-_MOSTLY = 1.1  # cells for each different one, at most, if they are not
-_SNIFFED = 1000  # rows that tell, with categorical="auto", which columns are text
-_WHOLE = 1 << 30  # bytes: Arrow takes each piece of text at once
+_MIN_CELLS = 100  # needed to tell whether the values of a column repeat
+_MAX_REPEATS = 1.1  # cells per distinct value, at most, if they do not
+_SNIFFED = 1000  # rows that decide, with categorical="auto", which columns are text
+_ARROW_BLOCK = 1 << 30  # bytes: Arrow parses each chunk of text at once
 _NOT_A_NUMBER = (
     ("give ", Parameter("categorical"), " or ", Parameter("drop"), " for this column"),
 )
@@ -39,41 +39,41 @@ _NOT_A_NUMBER = (
 class CsvReader(TableReader):
     """Read CSV text as a stream of blocks.
 
-    Types are not guessed: a column is categorical if it is named so, else every cell must be a
-    number. A bad row is reported with the line it starts on.
+    Types are not guessed: a column is categorical if it is listed as such, else every cell must be
+    a number. A bad row is reported with the line it starts on.
 
     Parameters
     ----------
     path : str
         A file, plain or compressed, or "-".
     label : str or int, optional
-        The label column by name or position (from 0; -1 is the last). Default: the one column
-        called label, class, target or y, in whatever case.
+        The label column by name or position (from 0; -1 is the last). Default: the only column
+        called label, class, target or y, in any case.
     weight : str or int, optional
         The column of weights.
     time : str or int, optional
-        The column of times: seconds since 1970 or dates, UTC unless they say otherwise.
+        The column of times: seconds since 1970, or dates, in UTC unless they have a time zone.
     drop : sequence of str or int
         Columns to leave out.
     categorical : sequence of str or int, or "auto"
-        Columns that are one-hot. "auto": those where at least half of the filled cells in the
+        Columns to encode as one-hot. "auto": those where at least half of the nonempty cells in the
         first 1000 rows are not numbers.
     missing : {"error", "zero", "drop"}
         A missing cell is an error, or counts as 0 (for a category: none), or its row is left out.
         Missing are empty cells, and in columns of numbers also NA, N/A, NaN, null, None and ?.
     delimiter : str
-        What stands between cells.
+        The character between cells.
     header : bool
-        Whether the first row has the names of the columns. Else they are c0, c1, ...
+        Whether the first row has the names of the columns. If not, they are c0, c1, ...
     names : sequence of str, optional
-        Features that a model has already: they keep their places, new ones come behind.
+        Feature names of the model: they keep their columns, new ones are appended.
     hash_bits : int, optional
-        Hash the names of features into 2 ** hash_bits columns instead of keeping them.
+        Hash the names of features into 2 ** hash_bits columns instead of storing them.
     classes : sequence, optional
-        Labels that a model has already. By default the first two found; a third is a bad row.
-        None: any number of labels.
+        Labels of the model. Default: the first two found; a third is a bad row. None: any number of
+        labels.
     labelled : bool
-        Whether there are labels to read; without them `Block.y` is None.
+        Whether there are labels to read; if not, `Block.y` is None.
     bad : BadLines, optional
         Tolerated bad rows.
     block_rows : int
@@ -157,7 +157,7 @@ class CsvReader(TableReader):
         return names if header else [f"c{j}" for j in range(len(names))]
 
     def _sniff(self) -> set[int]:
-        """Return the columns that hold text, by the first rows."""
+        """Return the columns of text, judged by the first rows."""
         while sum(map(len, self._ahead)) < _SNIFFED:
             rows = next(self._chunks, None)
             if rows is None:
@@ -176,11 +176,12 @@ class CsvReader(TableReader):
                     values.add(cell)
         features = self.columns.features
         texts = {at for at in features if self._is_text(at, numbers[at], filled[at])}
-        self._note([at for at in texts if _SOME <= filled[at] <= _MOSTLY * len(different[at])])
+        distinct = [_MAX_REPEATS * len(values) for values in different]
+        self._note([at for at in texts if _MIN_CELLS <= filled[at] <= distinct[at]])
         return texts
 
     def _note(self, unlike: list[int]) -> None:
-        """Note columns of text in which hardly a cell is like another."""
+        """Add a note about columns of text whose values hardly repeat."""
         if unlike:
             named = ", ".join(f'"{self.columns.names[at]}"' for at in sorted(unlike))
             text = f"{named}: almost every cell is different, as in ids and times, and each becomes"
@@ -195,7 +196,7 @@ class CsvReader(TableReader):
         return filled > 0 and 2 * numbers <= filled
 
     def _prepare(self, delimiter: str) -> None:
-        """Make what tells Arrow how to read; columns go by their positions there."""
+        """Prepare the options of Arrow, which knows columns by their positions."""
         csv, pa, columns = self._csv, self._pa, self.columns
         types = {str(at): pa.float64() for at in self._encoder.numeric}
         texts = [str(at) for at in self._encoder.categorical]
@@ -208,7 +209,7 @@ class CsvReader(TableReader):
             types[str(columns.weight)] = pa.float64()
         self._how = {
             "read_options": csv.ReadOptions(
-                column_names=[str(at) for at in range(len(columns.names))], block_size=_WHOLE
+                column_names=[str(at) for at in range(len(columns.names))], block_size=_ARROW_BLOCK
             ),
             "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             "convert_options": csv.ConvertOptions(
@@ -223,7 +224,7 @@ class CsvReader(TableReader):
             yield from self._parse(rows)
 
     def _parse(self, rows: Rows) -> Iterator[Cells]:
-        """Yield the rows as columns; where Arrow refuses some, halve them to find the culprit."""
+        """Yield the rows as columns; if Arrow rejects them, bisect to find the culprit."""
         if not len(rows):
             return
         text = rows.joined()
@@ -266,7 +267,7 @@ class CsvReader(TableReader):
         )
 
     def _explain(self, rows: Rows, reason: str) -> DataError:
-        """Return what is wrong with a single row that Arrow refuses."""
+        """Return the error for a single row that Arrow rejects."""
         file, line, row = self.stream.name, int(rows.lines[0]), rows.row(0)
         columns, cells = self.columns, self._text.cells(row)
         shown = row.decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""JSON lines: one event an object, its members the named features."""
+"""JSON lines: one object per event, its members are the named features."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Event = dict[str, Any]
 
 MAX_LINE_BYTES = 1 << 24
 _LARGEST = int(sys.float_info.max)
-_LONGEST_NUMBER = 300  # digits that are sure to be within that
+_LONGEST_NUMBER = 300  # digits that always fit
 _BYTE = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
 
 _NAME_LABEL = (("name that of the label with ", Parameter("label")),)
@@ -35,36 +35,36 @@ _NAME_LABEL = (("name that of the label with ", Parameter("label")),)
 class JsonLinesReader(Reader):
     r"""Read JSON lines as a stream of blocks whose rows are dicts.
 
-    A member is a number, true or false, or a text, which makes the feature "name=text". Blank
-    lines are skipped.
+    A member is a number, true or false, or a string, which becomes the feature "name=string".
+    Blank lines are skipped.
 
     Parameters
     ----------
     path : str
         A file, plain or compressed, or "-".
     label : str
-        The member that is the label.
+        The member with the label.
     weight : str, optional
-        The member that is the weight.
+        The member with the weight.
     time : str, optional
-        The member that is the time: seconds since 1970 or a date, UTC unless it says otherwise.
+        The member with the time: seconds since 1970, or a date, in UTC unless it has a time zone.
     drop : sequence of str
-        Members to leave out, of whatever kind. An event need not have them, but one of all must,
-        where there are labels.
+        Members to leave out, of any type. Not every event must have them, but with labels at least
+        one event must.
     missing : {"error", "zero", "drop"}
-        A null is an error, or counts as a feature that is not there, or its event is left out.
+        A null is an error, or counts as an absent feature, or its event is left out.
     classes : sequence, optional
-        Labels that a model has already. By default the first two found; a third is a bad line.
-        None: any number of labels.
+        Labels of the model. Default: the first two found; a third is a bad line. None: any number
+        of labels.
     labelled : bool
-        Whether there are labels to read; without them `Block.y` is None, and a label that is there
-        is not a feature.
+        Whether there are labels to read; if not, `Block.y` is None, and a label that is present is
+        not a feature.
     bad : BadLines, optional
         Tolerated bad lines.
     block_rows : int
         The most rows of a block.
     chunk_bytes, max_line_bytes : int
-        Bytes of text read at once, and the most of a line.
+        Bytes of text read at once, and the most bytes of a line.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class JsonLinesReader(Reader):
         )
 
     def _moment(self, event: Event) -> float:
-        """Take the time out of an event."""
+        """Remove the time from an event and return it."""
         value = event.pop(str(self._time), None)
         found = None if isinstance(value, bool) else seconds(value)
         if found is None:
@@ -209,12 +209,12 @@ class JsonLinesReader(Reader):
         return found
 
     def _event(self, line: bytes) -> Event | None:
-        """Return the members of an object, or None if it is to be left out."""
+        """Return the members of an object, or None if it must be left out."""
         try:
             event: Event = self._decode(line)
         except self._faults as error:
             event = self._without_dropped(line, error)
-        # Each member has a colon; more of them stand in texts, or a name comes twice.
+        # Each member has a colon; if there are more, some are in strings or a name occurs twice.
         if line.count(b":") != len(event):
             json.loads(line, object_pairs_hook=_once)
         if len(line) > _LONGEST_NUMBER:
@@ -237,7 +237,7 @@ class JsonLinesReader(Reader):
         return event
 
     def _without_dropped(self, line: bytes, error: Exception) -> Event:
-        """Return the members of an object that are left when those to drop are not looked at."""
+        """Return the members of an object, ignoring errors in those to drop."""
         with contextlib.suppress(*self._faults):
             event = self._decode_any(line)
             met = self._unmet.intersection(event)
@@ -247,7 +247,7 @@ class JsonLinesReader(Reader):
         raise _explained(line, error, self._drop) from None
 
     def _taken(self, event: Event) -> tuple[Any, float]:
-        """Take label and weight out of an event."""
+        """Remove label and weight from an event and return them."""
         weight: Any = 1.0
         if self._weight is not None:
             weight = event.pop(self._weight, None)
@@ -288,7 +288,7 @@ def _once(pairs: list[tuple[str, Any]]) -> None:
 
 
 def _explained(line: bytes, error: Exception, drop: Sequence[str]) -> _LineError:
-    """Return what is wrong with a line that is not an object of plain values."""
+    """Return the error for a line that is not an object of plain values."""
     shown = line.decode("utf-8", "backslashreplace").strip()
     if isinstance(error, UnicodeDecodeError):
         return _LineError(None, shown, "text in UTF-8")

@@ -1,4 +1,4 @@
-"""NPZ files: arrays saved by NumPy or a CSR matrix saved by SciPy, with labels beside."""
+"""NPZ files: arrays saved by NumPy, or a CSR matrix saved by SciPy, with labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NpzReader(Reader):
     """Read an NPZ file as a stream of blocks, which are views of its arrays.
 
     The file holds `X` (rows by columns) or the CSR arrays `data`, `indices`, `indptr` and `shape`
-    that `scipy.sparse.save_npz` writes, the labels `y`, and if wanted `weight` and
+    that `scipy.sparse.save_npz` writes, the labels `y`, and optionally `weight` and
     `feature_names`. Pickled objects are never loaded.
 
     Parameters
@@ -34,13 +34,13 @@ class NpzReader(Reader):
     missing : {"error", "zero", "drop"}
         A NaN is an error, or counts as 0, or its row is left out.
     names : sequence of str, optional
-        Features that a model has already: they keep their places, new ones come behind. Only of use
-        if the file has `feature_names`.
+        Feature names of the model: they keep their columns, new ones are appended. Only used if the
+        file has `feature_names`.
     classes : sequence, optional
-        Labels that a model has already. By default the first two found; a third is a bad row.
-        None: any number of labels.
+        Labels of the model. Default: the first two found; a third is a bad row. None: any number of
+        labels.
     labelled : bool
-        Whether there are labels to read; without them `Block.y` is None.
+        Whether there are labels to read; if not, `Block.y` is None.
     bad : BadLines, optional
         Tolerated bad rows.
     block_rows : int
@@ -150,7 +150,7 @@ class NpzReader(Reader):
         return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
 
     def _name(self, own: NDArray[Any] | None, known: Sequence[str] | None) -> None:
-        """Bring named columns to the places they have in a model."""
+        """Reorder named columns as in the model."""
         self._names: list[str] | None = None
         if own is None:
             return
@@ -212,9 +212,9 @@ class NpzReader(Reader):
         return Sparse(starts, X.indices[places], X.data[places], shape, self._names)
 
     def _checked(self, start: int, end: int) -> NDArray[np.bool_]:
-        """Return which rows can be used; report the others."""
+        """Return which rows are valid; report the others."""
         good = np.ones(end - start, dtype=bool)
-        faults: dict[int, tuple[int | str, Any, str]] = {}  # of each row the first
+        faults: dict[int, tuple[int | str, Any, str]] = {}  # the first of each row
         for row, at, value in self._odd(start, end):
             if np.isnan(value) and self._missing == "drop":
                 good[row] = False
@@ -236,7 +236,7 @@ class NpzReader(Reader):
         return good
 
     def _odd(self, start: int, end: int) -> Iterator[tuple[int, int, Any]]:
-        """Yield row, column and value where a value is not finite (or not zero by `missing`)."""
+        """Yield row, column and value of values that are not finite (NaN is fine if it means 0)."""
         X, infinite_only = self._X, self._missing == "zero"
         if not isinstance(X, Sparse):
             part = X[start:end]

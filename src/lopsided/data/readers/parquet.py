@@ -20,15 +20,15 @@ from .tabular.columns import Which
 class ParquetReader(TableReader):
     """Read a Parquet file as a stream of blocks.
 
-    Numbers (decimals too) are numbers, booleans 0 and 1; texts and dictionaries of texts are
-    categorical. Columns of other types must be dropped. NaN counts as missing.
+    Numbers, including decimals, are numbers, and booleans are 0 and 1; strings and dictionaries of
+    strings are categorical. Columns of other types must be dropped. NaN counts as missing.
 
     Parameters
     ----------
     path : str
         A regular file.
     categorical : sequence of str or int
-        Columns of whole numbers or booleans to be taken as categories too.
+        Columns of integers or booleans to treat as categorical as well.
     label, weight, time, drop, missing, names, classes, labelled, bad, block_rows
         As for `CsvReader`.
     """
@@ -62,13 +62,13 @@ class ParquetReader(TableReader):
             block_rows=block_rows,
         )
         self._pa, parquet = arrow("pyarrow"), arrow("pyarrow.parquet")
-        with open_bytes(path) as stream:  # says what is wrong with a path better than Arrow
+        with open_bytes(path) as stream:  # its errors about a path are better than those of Arrow
             if stream.size is None or plain_name(path) != path:
                 raise DataError(
                     stream.name, expected="Parquet is read from a plain file only; save it as one"
                 )
         try:
-            # Without a buffer size Arrow would hold whole columns of a row group.
+            # Without a buffer size Arrow would hold entire columns of a row group.
             self._file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
         except (self._pa.ArrowException, OSError) as error:
             raise DataError(path, expected=f"not a Parquet file: {error}") from None
@@ -99,7 +99,7 @@ class ParquetReader(TableReader):
         return "text" if str(kind) == "string_view" else "other"
 
     def _checked(self, schema: Any, named: set[int]) -> set[int]:
-        """Return the categorical columns; raise if a column is of no use in its part."""
+        """Return the categorical columns; raise if the type of a column does not fit its role."""
         columns, kinds = self.columns, self._kinds
         used = [*columns.features, columns.weight, columns.label if self._labelled else None]
         for at in (at for at in used if at is not None):
@@ -172,4 +172,4 @@ class ParquetReader(TableReader):
 
 
 def _listed(categorical: Sequence[Which]) -> Sequence[Which]:
-    return () if categorical == "auto" else categorical  # texts are categorical anyway
+    return () if categorical == "auto" else categorical  # strings are categorical anyway

@@ -1,7 +1,7 @@
-"""Rows of LIBSVM text kept in a binary file, which is read where it stands in memory.
+"""Row caches: the rows of LIBSVM text in a binary file that is memory-mapped.
 
-A file is a head of 64 bytes, blocks of rows (`cpp/core/packed.hpp`), and a description in JSON, to
-which the head points. Head, blocks and description have a checksum each.
+A file has a header of 64 bytes, blocks of rows (`cpp/core/input/packed.hpp`), and a description in
+JSON, to which the header points. Header, blocks and description have a checksum each.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HEAD = struct.Struct("<8sIIQQQ16xQ")  # magic, version, 0, place, size and sum 
 
 @dataclasses.dataclass
 class SourceText:
-    """The text that rows were read from, as it was then."""
+    """The text that a cache was made from, as it was at that time."""
 
     name: str
     size: int | None = None
@@ -38,7 +38,7 @@ class SourceText:
 
     @classmethod
     def of(cls, path: str, cache: str) -> SourceText:
-        """Look at a file, as seen from its cache; of a pipe only the name is known."""
+        """Describe a file, relative to its cache; of a pipe only the name is known."""
         if path == "-":
             return cls("standard input")
         info = os.stat(path)
@@ -48,7 +48,7 @@ class SourceText:
         return cls(name, info.st_size, info.st_mtime_ns)
 
     def state(self, cache: str) -> str:
-        """Say whether the text is still the one that a cache was made of."""
+        """Say whether the text is unchanged since the cache was made."""
         if self.size is None:
             return "not known any more"
         path = os.path.join(os.path.dirname(os.path.realpath(cache)), self.name)
@@ -70,7 +70,7 @@ class Description:
 
     @classmethod
     def of(cls, text: bytes) -> Description:
-        """Take a description from its JSON; anything strange in it is some error."""
+        """Parse a description; raise some error if it is malformed."""
         about = json.loads(text)
         about["source"] = SourceText(**about["source"])
         made = cls(**about)
@@ -81,7 +81,7 @@ class Description:
         return made
 
     def table(self, path: str) -> list[tuple[str, str]]:
-        """Return what to tell about a cache."""
+        """Return the description as rows of a table."""
         source, rows = self.source, [("rows", f"{self.rows:,}")]
         rows += [("non-zeros", f"{self.nonzeros:,}"), ("columns", f"{self.columns:,}")]
         rows += [("bad lines left out", f"{self.left_out:,}"), ("source", source.name)]
@@ -95,7 +95,7 @@ class Description:
 def write_row_cache(
     path: str, out: str, *, bad: BadLines | None = None, **options: Any
 ) -> Description:
-    """Write the rows of a LIBSVM file into a cache, whole or not at all."""
+    """Write the rows of a LIBSVM file into a cache, atomically."""
     if os.path.exists(out) and not os.path.isfile(out):
         raise DataError(out, expected="this is not a plain file; name one")
     if is_row_cache(path):
@@ -128,32 +128,32 @@ def _head(place: int, size: int, total: int) -> bytes:
 
 @dataclasses.dataclass
 class _Place:
-    """How far a file was read, for progress."""
+    """How much of a file was read, for progress."""
 
     name: str
     size: int
     position: int = 0
 
     def abandon(self) -> None:
-        """Do nothing: nobody waits for a file."""
+        """Do nothing: reading a file does not block."""
 
 
 class RowCacheReader(Reader):
     """Read a cache as a stream of blocks.
 
-    The file is mapped into memory: it must not be changed in its place while it is read. Another
-    one that takes its name does no harm.
+    The file is memory-mapped: it must not be modified in place while it is read. Replacing it by
+    another file is safe.
 
     Parameters
     ----------
     path : str
-        A file that `lopsided data cache` has written.
+        A file written by `lopsided data cache`.
     max_features : int
         More columns are an error.
     labelled : bool
         Whether every row must have a label.
     fresh : bool
-        Whether it is an error if the text that the cache was made of has changed.
+        Whether it is an error if the text has changed since the cache was made.
     bad : BadLines, optional
         Tolerated rows that cannot be learned from; bad lines are not in a cache.
     """
@@ -190,7 +190,7 @@ class RowCacheReader(Reader):
             )
 
     def __iter__(self) -> Iterator[Block]:
-        """Yield blocks as they were read from the text."""
+        """Yield the same blocks as the reader of the text."""
         place, rows = _HEAD.size, 0
         while place < self._end:
             try:

@@ -1,1 +1,1 @@
-"""Tables to blocks: columns, cells, classes."""
+"""From tables to blocks: columns, cells, classes."""

@@ -1,4 +1,4 @@
-"""What readers of tables share: the parts of the columns, and Arrow's columns as arrays."""
+"""What readers of tables share: the roles of the columns, and Arrow columns as arrays."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class TableReader(Reader):
         return chosen
 
     def _check_met(self) -> None:
-        """Raise for a column the model has never met: unnoticed it would change every score."""
+        """Raise for a column unknown to the model, which would silently change every score."""
         heads = {name.partition("=")[0] for name in self._known}.union(self._known)
         for at in self.columns.features:
             name = self.columns.names[at]
@@ -162,7 +162,7 @@ def as_numbers(columns: Sequence[Any], rows: int) -> NDArray[np.float64]:
 
 
 def _values(array: Any, dtype: Any, missing: float) -> NDArray[Any]:
-    """Return an Arrow array by its buffers; its own to_numpy imports pandas if that is there."""
+    """Return an Arrow array from its buffers, because to_numpy imports pandas if installed."""
     valid, data = array.buffers()
     if data is None:
         return np.full(len(array), missing, dtype)
@@ -174,7 +174,7 @@ def _values(array: Any, dtype: Any, missing: float) -> NDArray[Any]:
 
 
 def as_texts(column: Any, missing: Collection[str]) -> Texts:
-    """Return an Arrow dictionary array as codes and values; some texts stand for missing."""
+    """Return an Arrow dictionary array as codes and values; some values mean missing."""
     codes: NDArray[np.int32] = _values(
         column.indices, column.indices.type.to_pandas_dtype(), -1
     ).astype(np.int32)

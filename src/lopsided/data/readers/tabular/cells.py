@@ -21,21 +21,21 @@ TIME = "a time: seconds since 1970, or a date like 2026-01-31T08:15"
 
 @dataclasses.dataclass
 class Texts:
-    """A column of few distinct values: a code a row (-1: missing), and what the codes mean."""
+    """A categorical column: a code per row (-1: missing), and the values of the codes."""
 
     codes: NDArray[np.int32]
     values: list[Any]
 
     def first_rows(self) -> NDArray[np.int64]:
-        """Return in which row each value occurs first, -1 for never."""
-        first = np.full(len(self.values) + 1, -1, dtype=np.int64)  # the last place: missing
+        """Return the first row of each value, -1 if it does not occur."""
+        first = np.full(len(self.values) + 1, -1, dtype=np.int64)  # the last entry is for missing
         first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]
         return first[:-1]
 
 
 @dataclasses.dataclass
 class Cells:
-    """Some rows of a table by columns; `found` tells the text at a line and a column."""
+    """Some rows of a table by columns; `found` returns the text at a line and a column."""
 
     lines: NDArray[np.int64]
     numbers: NDArray[np.float64]  # numeric features, missing ones NaN
@@ -63,7 +63,7 @@ class Cells:
 
 
 class Encoder:
-    """Makes blocks of cells, and remembers what must stay the same from block to block.
+    """Turns cells into blocks, and keeps what must stay the same from block to block.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Encoder:
     bad : BadLines
         Tolerated bad rows.
     known : sequence of str
-        Names of features that have their places already.
+        Names of features that already have a column.
     classes : Classes
         The labels so far.
     unit : str
@@ -129,7 +129,7 @@ class Encoder:
             if not whole.all():
                 self.dropped += int(np.sum(~whole))
                 cells = cells.take(whole)
-        faults: dict[int, tuple[int, str]] = {}  # of each row the first
+        faults: dict[int, tuple[int, str]] = {}  # the first of each row
         for at, wrong, expected in self._wrong(cells):
             for row in np.flatnonzero(wrong).tolist():
                 faults[row] = min(faults.get(row, (at, expected)), (at, expected))
@@ -155,14 +155,14 @@ class Encoder:
         return cells.take(keep)
 
     def _wrong(self, cells: Cells) -> Iterator[tuple[int, NDArray[np.bool_], str]]:
-        """Yield the columns that have faults: position, which rows, what was expected."""
+        """Yield columns with errors: position, rows, what was expected."""
         columns = self._columns
         if not np.isfinite(cells.numbers).all():
             for j, at in enumerate(self.numeric):
                 yield at, np.isinf(cells.numbers[:, j]), "a finite number"
         if cells.weight is not None:
             assert columns.weight is not None
-            # NaN is told below, as a missing cell.
+            # NaN is reported below, as a missing cell.
             wrong = (cells.weight < 0) | np.isinf(cells.weight)
             yield columns.weight, wrong, "a weight: a finite number, 0 or more"
         if cells.time is not None:

@@ -17,7 +17,7 @@ _EXACT = 2**53  # whole numbers below this are whole in float64 too
 
 
 def as_number(text: str) -> float | int | None:
-    """Return the number a text stands for, whole ones as int, or None."""
+    """Parse a number, integers as int; None if it is not one."""
     if not _NUMBER.fullmatch(text):
         return None
     value = float(text)
@@ -25,7 +25,7 @@ def as_number(text: str) -> float | int | None:
 
 
 def label_of(text: str) -> Any:
-    """Return a label written as text: a number, true or false, or else the text itself."""
+    """Parse a label: a number, true or false, or else the text itself."""
     number = as_number(text)
     if number is not None:
         return number
@@ -33,17 +33,17 @@ def label_of(text: str) -> Any:
 
 
 class Classes:
-    """Remembers the labels seen, and says what is wrong with one that does not fit.
+    """Parses labels and checks that there are at most two, all of one kind.
 
-    The first label tells the kind: after a number (or true or false) only numbers are labels,
-    after a text every text is one.
+    The first label decides the kind: after a number (or true or false) only numbers are labels,
+    after a string every string is one.
 
     Parameters
     ----------
     classes : sequence or None
         Labels known before, at most two; None: any number of labels.
     written : bool
-        Whether labels come as text that may stand for a number.
+        Whether labels are text that may be a number.
     """
 
     def __init__(self, classes: Sequence[Any] | None = (), written: bool = True) -> None:
@@ -56,7 +56,7 @@ class Classes:
         self._text: bool | None = isinstance(next(iter(self._known)), str) if self._known else None
 
     def read(self, value: Any) -> Any:
-        """Return the label that stands in the data."""
+        """Parse a label."""
         return label_of(value) if self._written and self._text is not True else value
 
     def admit(self, value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Which column of a table is what."""
+"""The role of each column of a table."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Columns:
         labelled: bool,
         known: Sequence[str],
     ) -> Columns:
-        """Give every column its part.
+        """Assign a role to every column.
 
-        Without labels, the label and weight columns may be absent; where they are there, they are
-        not features. `known` are the features a model has: a column among them is one too.
+        Without labels, the label and weight columns may be absent; if present they are not
+        features. `known` are the features of the model: a column among them is a feature too.
         """
         twice = {name for name in names if names.count(name) > 1}
         if twice:
@@ -67,7 +67,7 @@ class Columns:
         return cls(file, names, place, weighs, when, features)
 
     def check_known(self, known: Sequence[str], categorical: set[int]) -> None:
-        """Raise if a feature that a model knows cannot come from this table."""
+        """Raise if a feature of the model cannot come from this table."""
         here = {self.names[at] for at in self.features if at not in categorical}
         starts = tuple(f"{self.names[at]}=" for at in self.features if at in categorical)
         for name in known:
@@ -84,7 +84,7 @@ class Columns:
                 )
 
     def check_apart(self, categorical: set[int]) -> None:
-        """Raise if the name of a one-hot feature could be that of another column."""
+        """Raise if a one-hot feature could have the name of another column."""
         for at in categorical:
             for other in (self.names[j] for j in self.features):
                 if other.startswith(self.names[at] + "="):
@@ -97,7 +97,7 @@ class Columns:
 
 
 def position(which: Which, names: list[str], file: str, option: str) -> int:
-    """Return where a column stands; digits that are no name count as a position."""
+    """Return the position of a column; digits that are not a name are a position."""
     if isinstance(which, str):
         if which in names:
             return names.index(which)
@@ -149,7 +149,7 @@ def _label_position(
 
 
 def near(name: str, names: Sequence[str]) -> str:
-    """Say which name was probably meant, as the tail of an error message."""
+    """Suggest a similar name, as the tail of an error message."""
     found = get_close_matches(name, names, 1, 0.6)
     return f'; did you mean "{found[0]}"?' if found else ""
 

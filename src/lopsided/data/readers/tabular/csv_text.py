@@ -1,7 +1,8 @@
-"""CSV text cut into rows: where each begins, on which line, and what its cells are.
+"""CSV text split into rows, with their lines and cells.
 
-The rules are those of RFC 4180 as Arrow reads it: a quote opens a quoted part only at the start of
-a cell, a doubled quote stands for one, and a row ends at a line feed, a carriage return or both.
+The rules are those of RFC 4180 as Arrow implements it: a quote opens a quoted part only at the
+start of a cell, a doubled quote is a quote, and a row ends at a line feed, a carriage return or
+both.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _LF, _CR, _QUOTE = 10, 13, 34
 
 @dataclasses.dataclass
 class Rows:
-    """Consecutive rows of text. `ends` are just behind each row's line end."""
+    """Consecutive rows of text. `ends` are the offsets after each line end."""
 
     text: bytes
     starts: NDArray[np.int64]
@@ -49,14 +50,14 @@ class Rows:
 
 
 class CsvText:
-    """The rows of a stream of CSV text, some at a time, in bounded memory.
+    """The rows of a stream of CSV text, chunk by chunk, in bounded memory.
 
     Parameters
     ----------
     stream : ByteStream
         The bytes.
     delimiter : str
-        What stands between cells.
+        The character between cells.
     fault : callable
         Called with the error for a row that has no end.
     chunk_bytes : int
@@ -75,7 +76,7 @@ class CsvText:
         self._delimiter = ord(delimiter)
         self._fault = fault
         between = re.escape(delimiter).encode()
-        # `\Z` inside the quotes: a quote that is never closed takes all that follows.
+        # `\Z` inside the quotes: an unclosed quote extends to the end.
         self._cell = re.compile(
             rb'(?:"([^"]*(?:""[^"]*)*)(?:"|\Z))?([^' + between + rb"\r\n]*)"
             rb"(" + between + rb"|\r\n|\n|\r|\Z)"
@@ -92,7 +93,7 @@ class CsvText:
         return cells
 
     def __iter__(self) -> Iterator[Rows]:
-        """Yield what rows have arrived; on a pipe that may be few at a time."""
+        """Yield the rows that have arrived; on a pipe that may be few at a time."""
         buffer, line, ended = b"", 1, False
         while buffer or not ended:
             if not ended:
@@ -110,7 +111,7 @@ class CsvText:
                 buffer, line = self._pass_over(buffer, line)
 
     def _rows(self, text: bytes, line: int, ended: bool) -> tuple[Rows, int, int]:
-        """Return the whole rows of a text, and how many bytes and lines they take."""
+        """Return the complete rows of a text, and their number of bytes and lines."""
         codes = np.frombuffer(text, np.uint8)
         breaks = self._line_ends(text, codes, ended)
         ends = self._row_ends(text, codes, breaks) + 1
@@ -130,7 +131,7 @@ class CsvText:
         if b"\r" in text:
             alone = codes == _CR
             alone[:-1] &= ~feeds[1:]
-            alone[-1] &= ended  # its line feed may be still to come
+            alone[-1] &= ended  # its line feed may not have arrived yet
             feeds |= alone
         return np.flatnonzero(feeds)
 
@@ -143,7 +144,7 @@ class CsvText:
         quotes = np.flatnonzero(codes == _QUOTE)
         opening = quotes[::2]
         before = codes[opening[opening > 0] - 1]
-        # Every other quote opens as long as it stands where a cell starts, or doubles the last.
+        # Every other quote opens, as long as it is at the start of a cell or doubles the last one.
         if np.isin(before, (self._delimiter, _LF, _CR, _QUOTE)).all():
             outside: NDArray[np.bool_] = np.searchsorted(quotes, breaks) % 2 == 0
             return breaks[outside]
@@ -151,7 +152,7 @@ class CsvText:
         return breaks[np.isin(breaks, np.array(ends, dtype=np.int64))]
 
     def _pass_over(self, buffer: bytes, line: int) -> tuple[bytes, int]:
-        """Report a row without an end; go on with the line behind its first."""
+        """Report a row without an end; continue with its second line."""
         match = re.search(rb"\r\n|\n|\r", buffer)
         shown = buffer[: match.start() if match else 200].decode("utf-8", "backslashreplace")
         expected = (
