@@ -96,7 +96,7 @@ def folded(folds: Any, y: NDArray[Any], seed: int, inner: int) -> Splits:
         if numbers.ndim == 1:
             numbers = numbers[:, None]
         if numbers.ndim != 2 or numbers.dtype.kind not in "iu":
-            raise ParameterError("folds", "must be a number, or whole numbers: one fold per row of X")
+            raise ParameterError("folds", "must be a number, or an integer per row of X")
         if len(numbers) != len(y):
             raise InputError(f"X has {len(y)} rows but folds has {len(numbers)}")
     splits: list[Split] = []
@@ -146,6 +146,4 @@ def check_classes(y: NDArray[Any], name: str) -> None:
         raise InputError(f"{name} has no rows")
     if (y == y[0]).all():
         label = y[:1].tolist()[0]
-        raise InputError(
-            f"{name} has only the class {label!r}: learners cannot be compared on it"
-        )
+        raise InputError(f"{name} has only the class {label!r}: learners cannot be compared on it")
