@@ -45,6 +45,14 @@ def test_ci_runs_the_commands_of_the_readme():
     assert all(command in script for command in commands)
 
 
+def test_ci_runs_on_the_oldest_and_the_newest_python():
+    project = (ROOT / "pyproject.toml").read_text()
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
+    oldest, newest = named[0], named[-1]
+    assert f'requires-python = ">={oldest}"' in project
+    assert f"for version in {oldest} {newest};" in (ROOT / ".ci" / "run").read_text()
+
+
 def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text()
