@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import os
 from collections.abc import Callable, Iterator
@@ -14,15 +15,18 @@ import click
 from ..algorithms.active import Active
 from ..algorithms.budget import Budget
 from ..algorithms.query import NEEDS, RULE_PARAMETERS
-from ..catalog import make
+from ..catalog import find, make
 from ..estimator.base import OnlineClassifier
+from .options import parse_label, parse_settings
+
+DEFAULT_LEARNER = "Recommended"
 
 _ASKING = (
     click.option("--budget", help="Labels to buy: 1000, 5%, 20/1000, 50/day or 300EUR@1.5."),
     click.option("--saving", is_flag=True, help="Keep what a period of the budget leaves over."),
     click.option("--query", help="How to choose: always, random, margin, asymmetric, confidence."),
 )
-time_option = click.option("--time", help="Column or key of times, for a budget that is daily.")
+time_option = click.option("--time", help="Column or key of times, for a daily budget.")
 
 
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,42 +36,59 @@ def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def asking(options: dict[str, Any]) -> dict[str, Any]:
-    """Take those options out of a command's options, as parameters of Active."""
-    budget, saving, query = (options.pop(name) for name in ("budget", "saving", "query"))
-    if saving and budget is None:
-        raise click.UsageError("--saving needs --budget")
-    if saving and "/" not in budget:
-        raise click.UsageError("--saving needs a budget with a period, like 20/1000 or 50/day")
-    found = {} if query is None else {"query": query}
-    if budget is not None:
-        try:
-            found["budget"] = Budget.parse(budget, saving=saving)
-        except ValueError as error:
-            raise click.UsageError(f"--budget: {error}") from None
-    return found
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LearnerOptions:
+    """Which learner is made and which labels it buys, as the options of a command say it."""
 
+    learner: str | None
+    settings: tuple[str, ...]
+    positive: str | None
+    budget: str | None
+    saving: bool
+    query: str | None
 
-def made(name: str, wanted: dict[str, Any], settings: dict[str, Any]) -> OnlineClassifier:
-    """Return a learner by its name, one that asks if that is wanted."""
-    model = make(name)
-    if not wanted:
-        return make(name, **settings)
-    if isinstance(model, Active):
+    def asking(self) -> dict[str, Any]:
+        """Return what says which labels are bought, as parameters of Active."""
+        if self.saving and self.budget is None:
+            raise click.UsageError("--saving needs --budget")
+        if self.budget is not None and self.saving and "/" not in self.budget:
+            raise click.UsageError("--saving needs a budget with a period, like 20/1000 or 50/day")
+        found: dict[str, Any] = {} if self.query is None else {"query": self.query}
+        if self.budget is not None:
+            try:
+                found["budget"] = Budget.parse(self.budget, saving=self.saving)
+            except ValueError as error:
+                raise click.UsageError(f"--budget: {error}") from None
+        return found
+
+    def make(self) -> OnlineClassifier:
+        """Return the learner, one that asks if that is wanted."""
+        name, wanted = self.learner or DEFAULT_LEARNER, self.asking()
+        settings = parse_settings(self.settings)
+        if self.positive is not None:
+            settings["positive"] = parse_label(self.positive)
+        if not wanted:
+            return make(name, **settings)
+        if not issubclass(find(name).cls, Active):
+            return Active.made(learner=name, **wanted, **settings)
+        model: Any = make(name)
         query = wanted.get("query", model.query)
         others = [n for n in RULE_PARAMETERS if n not in NEEDS.get(query, RULE_PARAMETERS)]
-        return make(name, **{**dict.fromkeys(others), **wanted, **settings})  # no more its own rule
-    return Active.made(learner=name, **wanted, **settings)
+        # No longer the rule of that name: parameters of other rules have no effect.
+        asker: OnlineClassifier = model.set_params(
+            **{**dict.fromkeys(others), **wanted, **settings}
+        )
+        return asker
 
 
 def check_time(model: OnlineClassifier, time: str | None) -> None:
     """Raise unless times are given when, and only when, the budget wants them."""
     daily = isinstance(model, Active) and model.needs_time
     if daily and time is None:
-        raise click.UsageError("a budget that is daily needs --time COLUMN")
+        raise click.UsageError("a daily budget needs --time COLUMN")
     if time is not None and not daily:
         raise click.UsageError(
-            "--time has an effect only with a budget that is daily; --drop leaves a column out"
+            "--time has an effect only with a daily budget; --drop leaves a column out"
         )
 
 
@@ -82,12 +103,39 @@ def only_one(path: str) -> Iterator[None]:
         os.close(folder)
 
 
-def is_asking(process: int | None) -> bool:
-    """Say whether a process is an ask that runs."""
-    if process in (None, os.getpid()):
-        return False
+@contextlib.contextmanager
+def asking_alone(path: str, events: str) -> Iterator[None]:
+    """Refuse to ask while another `ask` runs with the same model.
+
+    The lock is on a file beside the model, FILE.asking. A process that is killed leaves the file
+    but not the lock.
+    """
+    place = f"{os.path.realpath(path)}.asking"
+    lock = _locked(place)
+    if lock is None:
+        raise click.UsageError(
+            f"{path}: {Path(place).read_text().strip() or 'another ask'} with it"
+        )
     try:
-        words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return False
-    return b"ask" in words
+        os.truncate(lock, 0)
+        os.write(lock, f"process {os.getpid()} is asking about {events}".encode())
+        yield
+    finally:
+        os.unlink(place)
+        os.close(lock)
+
+
+def _locked(place: str) -> int | None:
+    """Return a locked file, None if another process has locked it."""
+    while True:
+        file = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file).st_ino == os.stat(place).st_ino:
+                return file
+        except BlockingIOError:
+            os.close(file)
+            return None
+        except FileNotFoundError:  # whoever had locked it has removed it
+            pass
+        os.close(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
@@ -20,19 +21,17 @@ from ..data.gather import taken
 from ..errors import BadRowError, DataError
 from ..persist import load_run, save
 from .active_options import (
-    asking,
+    LearnerOptions,
+    asking_alone,
     asking_options,
     check_time,
-    is_asking,
-    made,
     only_one,
     time_option,
 )
 from .options import (
+    ReadingOptions,
     check_apart,
     check_writable,
-    parse_label,
-    parse_settings,
     reader_from,
     reading_options,
     settings_option,
@@ -42,7 +41,30 @@ from .result_file import cell
 from .signals import not_stopped, stop_by_exception
 
 _COLUMNS = ("id", "line", "score", "predicted", "asked", "probability")
-_NEW = ("learner", "settings", "positive", "budget", "saving", "query")
+_FOR_NEW = {
+    "learner": "--learner",
+    "settings": "--set",
+    "positive": "--positive",
+    "query": "--query",
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AskOptions(LearnerOptions, ReadingOptions):
+    """What the command line says."""
+
+    model: str
+    events: str
+    everything: bool
+    as_json: bool
+    resume: bool
+    anew: bool
+
+    def __post_init__(self) -> None:
+        check_apart((self.events,), (self.model,))
+        check_writable(self.model)
+        if self.resume and self.anew:
+            raise click.UsageError("--resume and --anew: one of them")
 
 
 @click.command(
@@ -65,15 +87,7 @@ Examples:
 @click.option("--anew", is_flag=True, help="Do not go on with it: these are other events.")
 @time_option
 @reading_options
-def command(
-    model: str,
-    events: str,
-    everything: bool,
-    as_json: bool,
-    resume: bool,
-    anew: bool,
-    **options: Any,
-) -> int:
+def command(**options: Any) -> int:
     """Judge EVENTS, which have no labels, and write those whose labels MODEL wants to buy.
 
     MODEL is made if there is none and --budget or --query says what it may ask; --budget gives one
@@ -81,16 +95,23 @@ def command(
     written: labels are never paid for twice. `lopsided tell` takes the answers. A label that stands
     in EVENTS is not looked at.
     """
-    check_apart((events,), (model,))
-    check_writable(model)
-    with only_one(model):
-        found, state = _model(model, options)
-    check_time(found, options["time"])
-    line, last = _broken(model, state, events, resume=resume, anew=anew)
+    given = AskOptions(**options)
+    with asking_alone(given.model, given.events):
+        return _run(given)
+
+
+def _run(options: AskOptions) -> int:
+    path, events = options.model, options.events
+    with only_one(path):
+        found, state = _model(options)
+    check_time(found, options.time)
+    line, last = _broken(options, state)
     if line and events == "-":
-        click.echo(f"lines 1 to {line}: judged before, left out; --anew would take them", err=True)
+        click.echo(
+            f"lines 1 to {line} were judged before and are skipped; --anew judges them", err=True
+        )
     reader = reader_from(events, options, found, labelled=False)
-    writer = Writer(everything, as_json)
+    writer = Writer(options.everything, options.as_json)
     where: dict[str, Any] = {"events": events, "line": line}
     stop_by_exception()
     code = 0
@@ -99,50 +120,43 @@ def command(
             writer.write(last)
         for block in _after(reader, line):
             with not_stopped():
-                with only_one(model):
-                    if os.path.exists(model):  # answers may have come in meanwhile
-                        budget, (found, _) = found.budget, _load(model)
+                with only_one(path):
+                    if os.path.exists(path):  # answers may have come in meanwhile
+                        budget, (found, _) = found.budget, _load(path)
                         if as_budget(budget) != as_budget(found.budget):
                             found.set_params(budget=budget)
                     rows = _ask(found, block, reader.bad)
                     where["line"] = int(block.lines[-1])
-                    last = rows if everything else [row for row in rows if row[4]]
-                    save(found, model, {**where, "whole": False, "last": last, "by": os.getpid()})
+                    last = rows if options.everything else [row for row in rows if row[4]]
+                    save(found, path, {**where, "whole": False, "last": last})
                 writer.write(last)
     except KeyboardInterrupt as stop:
         code = int(stop.args[0])
-        if events != "-" or not os.path.exists(model):
+        if events != "-" or not os.path.exists(path):
             return code
-    with only_one(model):  # a pipe that was left has no rest to go on with
-        found, _ = _load(model)
-        save(found, model, {**where, "whole": True, "last": []})
+    with only_one(path):  # a pipe that was left has nothing to resume
+        found, _ = _load(path)
+        save(found, path, {**where, "whole": True, "last": []})
     for text in left_out(reader):
         click.echo(f"left out: {text}", err=True)
     return code
 
 
-def _broken(
-    path: str, state: Any, events: str, *, resume: bool, anew: bool
-) -> tuple[int, list[Any]]:
-    """Return the line to go on behind, and questions that perhaps nobody has seen."""
-    if resume and anew:
-        raise click.UsageError("--resume and --anew: one of them")
+def _broken(options: AskOptions, state: Any) -> tuple[int, list[Any]]:
+    """Return the line to resume after, and questions that perhaps nobody has seen."""
+    path, resume, anew = options.model, options.resume, options.anew
     if state is None or state["whole"]:
         if resume or anew:
             word = "--resume" if resume else "--anew"
-            raise click.UsageError(f"{path}: no ask was broken off: leave out {word}")
+            raise click.UsageError(f"{path}: no ask was interrupted: leave out {word}")
         return 0, []
-    if is_asking(state.get("by")):
-        raise click.UsageError(
-            f"{path}: process {state['by']} is asking about {state['events']} with it"
-        )
     if not (resume or anew):
         raise click.UsageError(
-            f"{path}: the last ask, of {state['events']}, was broken off after line "
-            f"{state['line']}: --resume goes on with it, --anew takes these events as others"
+            f"{path}: the last ask, about {state['events']}, was interrupted after line "
+            f"{state['line']}: --resume continues it, --anew treats these events as new"
         )
-    if resume and state["events"] != events:
-        raise click.UsageError(f"--resume: it was {state['events']} that was being asked about")
+    if resume and state["events"] != options.events:
+        raise click.UsageError(f"--resume: the interrupted ask was about {state['events']}")
     return state["line"] if resume else 0, state["last"]
 
 
@@ -153,31 +167,23 @@ def _load(path: str) -> tuple[Active, Any]:
     return model, state if state and "whole" in state else None
 
 
-def _model(path: str, options: dict[str, Any]) -> tuple[Active, Any]:
+def _model(options: AskOptions) -> tuple[Active, Any]:
     """Return the model of a file, or a new one, and where its last ask stands."""
-    given = [name for name in _NEW if options[name]]
-    learner, positive = options.pop("learner"), parse_label(options.pop("positive"))
-    settings, wanted = parse_settings(options.pop("settings")), asking(options)
-    if os.path.exists(path):
-        found, state = _load(path)
-        if "budget" in wanted and wanted["budget"] != as_budget(found.budget):
-            found.set_params(budget=wanted["budget"])
-        other = [name for name in given if name not in ("budget", "saving")]
-        if other:
-            name = "set" if other[0] == "settings" else other[0]
-            if positive is not None:
-                settings["positive"] = positive
-            if _described(made(learner or "Recommended", wanted, settings)) != _described(found):
-                raise click.UsageError(f"--{name} is for a new model, but there is {path}")
-        return found, state
-    if not wanted:
-        raise click.UsageError(f"there is no model {path}: --budget or --query starts one")
-    if positive is not None:
-        settings["positive"] = positive
-    model = made(learner or "Recommended", wanted, settings)
-    model.check_params()
-    assert isinstance(model, Active)
-    return model, None
+    path, wanted = options.model, options.asking()
+    if not os.path.exists(path):
+        if not wanted:
+            raise click.UsageError(f"there is no model {path}: --budget or --query starts one")
+        model = options.make()
+        model.check_params()
+        assert isinstance(model, Active)
+        return model, None
+    found, state = _load(path)
+    if "budget" in wanted and wanted["budget"] != as_budget(found.budget):
+        found.set_params(budget=wanted["budget"])
+    given = [option for name, option in _FOR_NEW.items() if getattr(options, name)]
+    if given and _described(options.make()) != _described(found):
+        raise click.UsageError(f"{given[0]} is for a new model, but there is {path}")
+    return found, state
 
 
 def _described(model: Any) -> Any:

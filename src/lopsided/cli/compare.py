@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import report
 from .._atomic import write_atomically
-from ..catalog import Entry, entries, find, learners
+from ..catalog import Entry, entries, find
 from ..comparison import Comparison, compare, tables
 from ..comparison.grids import learners_of
 from ..comparison.measures import NAMES, measure
@@ -23,6 +26,7 @@ from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
 from ..estimator.labels import Labels
 from .options import (
+    ReadingOptions,
     check_apart,
     check_writable,
     config_option,
@@ -35,6 +39,7 @@ from .options import (
     settings_option,
 )
 from .output import Live, left_out
+from .report_file import typed
 from .signals import stop_by_exception
 
 DEFAULT_LEARNERS = (
@@ -59,6 +64,118 @@ def _metric(name: str) -> str:
     return name
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CompareOptions(ReadingOptions):
+    """What the command line says."""
+
+    data: str
+    learners: str | None
+    grid: tuple[str, ...]
+    settings: tuple[str, ...]
+    positive: str | None
+    permutations: int | None
+    folds: str | None
+    test: str | None
+    order: str
+    metric: str
+    alpha: float | None
+    cost: tuple[float, float]
+    select: str
+    inner: int | None
+    search: str
+    seed: int | None
+    jobs: int | None
+    resume: str | None
+    form_out: str | None
+    output: str | None
+    report: str | None
+    sweep: str | None
+    as_json: bool
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        if self.as_json and self.form_out not in (None, "json"):
+            raise click.UsageError(f"--json and --table {self.form_out}: leave one of the two out")
+        if self.report == "-" and (self.output == "-" or self.as_json):
+            raise click.UsageError("--report -: the table cannot go to standard output too")
+        self.table_form  # noqa: B018  (raises)
+        outputs = (self.output, self.report, self.resume)
+        check_apart((self.data, self.test, self.folds), outputs)
+        for path in outputs:
+            check_writable(path)
+
+    @property
+    def table_form(self) -> str:
+        """The format of the table: as given, or by the extension of its file."""
+        if self.as_json or self.form_out is not None:
+            return "json" if self.as_json else str(self.form_out)
+        if self.output in (None, "-"):
+            return "text"
+        extension = os.path.splitext(str(self.output))[1].lower()
+        if extension not in EXTENSIONS:
+            raise click.UsageError(
+                f"--output {self.output}: name it {', '.join(EXTENSIONS)}, or choose the format "
+                "with --table"
+            )
+        return EXTENSIONS[extension]
+
+    @property
+    def _has_sum(self) -> bool:
+        """Whether the table shows the weighted sum."""
+        if self.metric == "sum" or self.sweep is not None:
+            return self.metric == "sum"
+        return self.metric == "cost" or self.table_form in ("csv", "json")
+
+    def check(self, points: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+        """Refuse what has no effect, given the grid of each learner."""
+        if self.sweep is not None:
+            if not any(self.sweep in point for mine in points for point in mine):
+                raise click.UsageError(
+                    f"--sweep {self.sweep}: no learner has it in its grid; add --grid"
+                )
+            if self.search == "coarse":
+                raise click.UsageError("--sweep: a coarse search leaves points of the grid out")
+        if self.alpha is not None and self.report is None and not self._has_sum:
+            raise click.UsageError(
+                "--alpha: it weighs the sum, and the table has none; leave it out"
+            )
+        self._check_choice(any(len(mine) > 1 for mine in points))
+        if self.folds is not None and (self.permutations or self.test or self.order == "time"):
+            raise click.UsageError("--folds: leave out --permutations, --test and --order")
+        if self.order == "time" and self.permutations:
+            raise click.UsageError("--order time: leave out --permutations")
+
+    def _check_choice(self, choosing: bool) -> None:
+        """Refuse what has no effect on the choice of parameters."""
+        honest = choosing and self.select == "honest"
+        if self.inner is not None and not (honest and self.folds):
+            raise click.UsageError(
+                "--inner: it chooses parameters honestly inside --folds; leave it out"
+            )
+        by_itself = self.folds or self.test or self.order == "time"
+        if self.search == "coarse" and not (honest and by_itself):
+            raise click.UsageError(
+                "--search coarse: for grids, with --folds, --test or --order time and an honest "
+                "choice"
+            )
+        parted = honest and self.inner != 0
+        folded = self.folds is not None and not self.folds.isdecimal() and not parted
+        if self.seed is not None and (self.order != "random" or folded):
+            raise click.UsageError("--seed: nothing is random here; leave it out")
+
+    def settings_of_compare(self, rows: int) -> dict[str, Any]:
+        """Return what `compare` is told, for data of so many rows."""
+        names = ("permutations", "order", "metric", "select", "inner", "search", "jobs")
+        settings = {name: getattr(self, name) for name in names}
+        settings["fn"], settings["fp"] = self.cost
+        settings["alpha"] = 0.5 if self.alpha is None else self.alpha
+        settings["seed"] = self.seed or 0
+        if self.folds is not None:
+            decimal = self.folds.isdecimal()
+            settings["folds"] = int(self.folds) if decimal else read_folds(self.folds, rows)
+        return settings
+
+
 @click.command(
     epilog="""\b
 Examples:
@@ -68,7 +185,9 @@ Examples:
 """
 )
 @click.argument("data")
-@click.option("--learners", help="Names with commas between, all, linear or sparse. [the usual]")
+@click.option(
+    "--learners", help="Names with commas between, all, linear or sparse. [ten common ones]"
+)
 @click.option(
     "--grid",
     multiple=True,
@@ -127,7 +246,7 @@ Examples:
 )
 @click.option("--seed", type=click.IntRange(0), help="Of permutations and folds. [0]")
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Threads. [all cores]")
-@click.option("--resume", metavar="JOURNAL", help="Keep finished runs here; go on if it is there.")
+@click.option("--resume", metavar="JOURNAL", help="Keep finished runs here; resume if it exists.")
 @click.option(
     "--table",
     "form_out",
@@ -141,103 +260,49 @@ Examples:
 @quiet_option
 @config_option
 @reading_options
-def command(data: str, as_json: bool, quiet: bool, **options: Any) -> int:
+def command(**options: Any) -> int:
     """Compare learners on DATA: the same rows, the same runs, parameters chosen for each.
 
-    DATA is read whole: a file (LIBSVM, CSV, Parquet, JSON lines or NPZ, plain or compressed), the
-    name of a data set, or - for standard input.
+    DATA is read into memory: a file (LIBSVM, CSV, Parquet, JSON lines or NPZ, plain or compressed),
+    the name of a data set, or - for standard input.
     """
-    output, report, journal = (options.pop(name) for name in ("output", "report", "resume"))
-    form = _form(options.pop("form_out"), as_json, output)
-    if report == "-" and (output == "-" or as_json):
-        raise click.UsageError("--report -: the table cannot go to standard output too")
-    check_apart((data, options["test"], options["folds"]), (output, report, journal))
-    for path in (output, report, journal):
-        check_writable(path)
-    if report is not None:
-        from .. import report as reports
-
-        reports.require()
-    sweep = options.pop("sweep")
-    models, grid = _learners(options)
+    given = CompareOptions(**options)
+    if given.report is not None:
+        report.require()
+    models, grid = _learners(given)
     points = [learner.points for learner in learners_of(models, grid)]
-    if sweep is not None and not any(sweep in point for mine in points for point in mine):
-        raise click.UsageError(f"--sweep {sweep}: no learner has it in its grid; add --grid")
-    if sweep is not None and options["search"] == "coarse":
-        raise click.UsageError("--sweep: a coarse search leaves points of the grid out")
-    if options["alpha"] is None:
-        options["alpha"] = 0.5
-    elif report is None and not _has_sum(options["metric"], form, sweep):
-        raise click.UsageError("--alpha: it weighs the sum, and the table has none; leave it out")
-    _check_choice(options, any(len(mine) > 1 for mine in points))
-    job = _Job(data, models, grid, options)
-    result = job.run(journal, Live(quiet or as_json))
+    given.check(points)
+    job = _Job(given, models, grid)
+    result = job.run(Live(given.quiet or given.as_json))
     if isinstance(result, int):
         return result
     for text in job.left_out:
         click.echo(f"left out: {text}", err=True)
-    table = result.table(form) if sweep is None else tables.sweep(result, sweep, form)
-    if output in (None, "-"):
-        if report != "-":  # the page goes there
-            click.echo(table, nl=False)
-    else:
-        write_atomically(output, table.encode())
-    if report is not None:
-        from .report_file import typed
-
-        page = reports.render(result, command=typed(), data={"name": data}, notes=job.left_out)
-        if report == "-":
-            click.echo(page, nl=False)
-        else:
-            write_atomically(report, page.encode())
+    _write(given, result, job.left_out)
     return 0
 
 
-def _has_sum(metric: str, form: str, sweep: str | None) -> bool:
-    """Say whether a table shows the weighted sum."""
-    if metric == "sum" or sweep is not None:
-        return metric == "sum"
-    return metric == "cost" or form in ("csv", "json")
+def _write(options: CompareOptions, result: Comparison, notes: list[str]) -> None:
+    """Write the table and the report."""
+    sweep, form = options.sweep, options.table_form
+    table = result.table(form) if sweep is None else tables.sweep(result, sweep, form)
+    if options.output not in (None, "-"):
+        write_atomically(str(options.output), table.encode())
+    elif options.report != "-":  # the page goes there
+        click.echo(table, nl=False)
+    if options.report is None:
+        return
+    page = report.render(result, command=typed(), data={"name": options.data}, notes=notes)
+    if options.report == "-":
+        click.echo(page, nl=False)
+    else:
+        write_atomically(options.report, page.encode())
 
 
-def _check_choice(options: dict[str, Any], choosing: bool) -> None:
-    """Refuse what has no effect on the choice of parameters."""
-    honest = choosing and options["select"] == "honest"
-    by_itself = options["folds"] or options["test"] or options["order"] == "time"
-    if options["inner"] is not None and not (honest and options["folds"]):
-        raise click.UsageError(
-            "--inner: it chooses parameters honestly inside --folds; leave it out"
-        )
-    if options["search"] == "coarse" and not (honest and by_itself):
-        raise click.UsageError(
-            "--search coarse: for grids, with --folds, --test or --order time and an honest choice"
-        )
-    folds = options["folds"]
-    parted = honest and options["inner"] != 0
-    random = options["order"] == "random" and (folds is None or folds.isdecimal() or parted)
-    if options["seed"] is not None and not random:
-        raise click.UsageError("--seed: nothing is random here; leave it out")
-
-
-def _form(form: str | None, as_json: bool, output: str | None) -> str:
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json and --table {form}: leave one of the two out")
-    ending = os.path.splitext(output or "")[1].lower()
-    if as_json or form is not None:
-        return "json" if as_json else str(form)
-    if output in (None, "-"):
-        return "text"
-    if ending not in EXTENSIONS:
-        raise click.UsageError(
-            f"--output {output}: name it {', '.join(EXTENSIONS)}, or say what to write with --table"
-        )
-    return EXTENSIONS[ending]
-
-
-def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any]:
-    """Take the learners and their grids out of the options."""
-    entries = _entries(options.pop("learners"))
-    settings = parse_settings(options.pop("settings"))
+def _learners(options: CompareOptions) -> tuple[dict[str, OnlineClassifier], Any]:
+    """Return the learners and their grids."""
+    entries = _entries(options.learners)
+    settings = parse_settings(options.settings)
     made = {}
     for name in settings:
         if not any(name in entry.make().parameter_names() for entry in entries):
@@ -245,7 +310,7 @@ def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any
     for entry in entries:
         own = entry.make().parameter_names()
         made[entry.name] = entry.make(**{k: v for k, v in settings.items() if k in own})
-    given = options.pop("grid")
+    given = options.grid
     if not given or given == ("paper",):
         return made, {
             entry.name: {
@@ -267,7 +332,7 @@ def _learners(options: dict[str, Any]) -> tuple[dict[str, OnlineClassifier], Any
 
 def _entries(names: str | None) -> list[Entry]:
     if names is None:
-        return [find(name) for name in DEFAULT_LEARNERS if name in learners()]
+        return [find(name) for name in DEFAULT_LEARNERS]
     if names == "all":
         return list(entries())
     if names in ("linear", "sparse"):
@@ -295,30 +360,20 @@ class _Job:
     """The data and what is to be done with it."""
 
     def __init__(
-        self,
-        data: str,
-        models: dict[str, OnlineClassifier],
-        grid: Any,
-        options: dict[str, Any],
+        self, options: CompareOptions, models: dict[str, OnlineClassifier], grid: Any
     ) -> None:
         self.left_out: list[str] = []
-        self._models, self._grid = models, grid
+        self._options, self._models, self._grid = options, models, grid
         self._model = next(iter(models.values()))
-        self._positive: str | None = options.pop("positive")
         self._done = self._total = 0
-        test, folds = options.pop("test"), options.pop("folds")
-        self._settings = _settings(options, test, folds)
-        reading = dict(options)
-        self._block, reader = self._read(data, options, None)
-        if test is not None:
-            held, _ = self._read(test, reading, reader)
+        self._block, reader = self._read(options.data, None)
+        self._settings = options.settings_of_compare(len(self._block.lines))
+        if options.test is not None:
+            held, _ = self._read(options.test, reader)
             _widen(self._block, held)
             self._settings["held_out"] = (held.X, held.y, held.weight)
-        if folds is not None:
-            rows = len(self._block.lines)
-            self._settings["folds"] = int(folds) if folds.isdecimal() else read_folds(folds, rows)
 
-    def run(self, journal: str | None, live: Live) -> Comparison | int:
+    def run(self, live: Live) -> Comparison | int:
         """Return the comparison, or an exit code if it was interrupted."""
 
         def progress(done: int, total: int) -> None:
@@ -326,7 +381,7 @@ class _Job:
             live.runs(done, total)
 
         stop_by_exception()
-        block = self._block
+        journal, block = self._options.resume, self._block
         try:
             return compare(
                 self._models,
@@ -345,9 +400,9 @@ class _Job:
         except KeyboardInterrupt as stop:
             live.close()
             then = (
-                "nothing was kept; with --resume JOURNAL a comparison can be gone on with"
+                "nothing was kept; with --resume JOURNAL a comparison can be resumed"
                 if journal is None
-                else "the same command goes on from there"
+                else "run the same command again to resume"
             )
             when = "before the first run ended"
             if self._total:
@@ -357,7 +412,7 @@ class _Job:
         finally:
             live.close()
 
-    def _read(self, data: str, options: dict[str, Any], before: Any) -> tuple[Block, Any]:
+    def _read(self, data: str, before: Any) -> tuple[Block, Any]:
         """Return the rows of a file; what comes after another file has its columns and classes."""
         known: dict[str, Any] = {"hash_bits": self._model.hash_bits, "labelled": True}
         if before is not None:
@@ -365,13 +420,14 @@ class _Job:
             known["classes"] = (
                 np.unique(self._block.y).tolist() if self._block.y is not None else ()
             )
-        reader = reader_with(data, options, **known)
+        reader = reader_with(data, self._options, **known)
         if getattr(reader, "base", 0) is None and getattr(before, "base", None) is not None:
             reader.base = before.base
         block = gather(reader)
-        if self._positive is not None:
+        if self._options.positive is not None:
+            like = self._labels(block)[0].item()
             for model in self._models.values():
-                model.positive = parse_label(self._positive, self._labels(block)[0].item())
+                model.positive = parse_label(self._options.positive, like)
         block = self._of_two_classes(block, reader.bad)
         self.left_out += left_out(reader)
         return block, reader
@@ -397,22 +453,6 @@ class _Job:
                 bad.add(DataError.of(error, block.file, int(block.lines[error.row])))
                 kept = kept[kept != error.row]
         return block if len(kept) == len(y) else taken(block, kept)
-
-
-def _settings(options: dict[str, Any], test: str | None, folds: str | None) -> dict[str, Any]:
-    """Take what `compare` is told out of the options."""
-    names = (
-        *("permutations", "order", "metric", "alpha"),
-        *("select", "inner", "search", "seed", "jobs"),
-    )
-    settings = {name: options.pop(name) for name in names}
-    settings["fn"], settings["fp"] = options.pop("cost")
-    if folds is not None and (settings["permutations"] or test or settings["order"] == "time"):
-        raise click.UsageError("--folds: leave out --permutations, --test and --order")
-    if settings["order"] == "time" and settings["permutations"]:
-        raise click.UsageError("--order time: leave out --permutations")
-    settings["seed"] = settings["seed"] or 0
-    return settings
 
 
 def _widen(*blocks: Block) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-from typing import Any
 
 import click
 
@@ -15,7 +13,7 @@ from ..data.sets import registry
 from ..errors import DataError
 from .faults import worded
 from .options import check_apart, check_writable
-from .output import print_json, print_table
+from .output import Live, print_json, print_table
 
 _FOLDER = click.option(
     "--folder", "-d", multiple=True, help="A folder to look in first. Repeatable."
@@ -90,11 +88,11 @@ def fetch(names: tuple[str, ...], folder: tuple[str, ...]) -> None:
     from ..data.sets import fetch as fetching
 
     for name in names:
-        bar = _Bar()
+        live = Live()
         try:
-            found = fetching.fetch(name, folder, progress=bar.show)
+            found = fetching.fetch(name, folder, progress=live.bytes)
         finally:
-            bar.close()
+            live.close()
         for path, sound in found.check().items():
             if sound is False:
                 raise DataError(str(path), expected="its checksum is wrong", remedy=_FETCH_AGAIN)
@@ -158,32 +156,6 @@ def _beside(file: str, out: str | None) -> str:
     check_apart([file], [path])
     check_writable(path)
     return path
-
-
-class _Bar:
-    """A progress bar on a terminal; nothing anywhere else."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self._stack: Any = None
-        self._file = ""
-
-    def show(self, file: str, done: int, total: int | None) -> None:
-        """Show how much of a file is here."""
-        if not sys.stderr.isatty():
-            return
-        if file != self._file:
-            self.close()
-            self._file = file
-            self._stack = click.progressbar(length=total or 0, label=file, file=sys.stderr)
-            self._bar = self._stack.__enter__()
-        self._bar.update(done - self._bar.pos)
-
-    def close(self) -> None:
-        """End the bar."""
-        if self._stack is not None:
-            self._stack.__exit__(None, None, None)
-            self._stack = None
 
 
 def _number(value: int | None) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,9 +16,8 @@ from ..evaluation.progressive import progressive
 from ..metrics import Counts
 from ..report import require, write
 from ..report.content import money, trivial
-from . import _COMMANDS
 from .options import check_writable, quiet_option
-from .output import heading, measures, print_json
+from .output import Live, heading, measures, print_json
 from .report_file import typed
 
 EVENTS = 100_000
@@ -55,18 +52,18 @@ def command(output: str, seed: int, as_json: bool, quiet: bool) -> None:
     """
     check_writable(output)
     _check_not_taken(output)
-    say = _Status(quiet or as_json)
-    say("making payments")
+    live = Live(quiet or as_json)
+    live.say("making payments")
     stream = fraud(EVENTS, seed=seed, block_rows=EVENTS)
     block = next(iter(stream))
     runs = {}
     for name, _, told in LEARNERS:
-        say(f"running {name}")
+        live.say(f"running {name}")
         model = make(name, intercept=True, **told)
         runs[name] = progressive(model, block.X, block.y, resume=True, points=60)
-    say("drawing the report")
+    live.say("drawing the report")
     missing = _write(runs, output, stream)
-    say("")
+    live.close()
     best = stream.best(MISS, ALARM).cost
     if as_json:
         _print_json(runs, best, seed, None if missing else output)
@@ -86,8 +83,7 @@ def command(output: str, seed: int, as_json: bool, quiet: bool) -> None:
         f"  lopsided run YOUR.csv --label COLUMN --positive fraud --cost {MISS} {ALARM} \\\n"
         f"    --set class_weight=\"{{'fraud': {MISS}, 'fine': {ALARM}}}\" --report run.html"
     )
-    if "compare" in _COMMANDS:
-        click.echo("  lopsided compare YOUR.csv --label COLUMN --report compare.html")
+    click.echo("  lopsided compare YOUR.csv --label COLUMN --report compare.html")
 
 
 def _write(runs: Mapping[str, Any], output: str, stream: Fraud) -> str:
@@ -191,17 +187,3 @@ def _check_not_taken(output: str) -> None:
         raise click.UsageError("--output: the table goes to standard output; name a file")
     if path.is_file() and b'content="lopsided"' not in path.read_bytes()[:1000]:
         raise click.UsageError(f"{output} is there and is not a report: choose another --output")
-
-
-class _Status:
-    """What is being done, on a terminal; nothing anywhere else."""
-
-    def __init__(self, quiet: bool) -> None:
-        terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._on = not quiet and terminal and os.environ.get("TERM") != "dumb"
-
-    def __call__(self, text: str) -> None:
-        if self._on:
-            click.echo("\r" + (f"{text} …" if text else "").ljust(40), err=True, nl=False)
-            if not text:
-                click.echo("\r", err=True, nl=False)

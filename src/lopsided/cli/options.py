@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import math
 import os
 import tempfile
@@ -44,10 +45,45 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """How data is read, as the options of a command say it."""
+
+    form: str | None
+    label: str | None
+    weight: str | None
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+    missing: str | None
+    delimiter: str | None
+    no_header: bool
+    base: int | None
+    max_features: int | None
+    skip_bad: int
+    time: str | None = None
+
+    def for_reader(self) -> dict[str, Any]:
+        """Return those that are given, as parameters of a reader."""
+        auto = self.categorical == ("auto",)
+        given = {
+            "label": self.label,
+            "weight": self.weight,
+            "time": self.time,
+            "drop": self.drop,
+            "categorical": "auto" if auto else self.categorical,
+            "missing": self.missing,
+            "delimiter": self.delimiter,
+            "header": False if self.no_header else None,
+            "base": self.base,
+            "max_features": self.max_features,
+        }
+        return {name: value for name, value in given.items() if value not in (None, ())}
+
+
 def reader_from(
-    data: str, options: dict[str, Any], model: OnlineClassifier, *, labelled: bool = True
+    data: str, options: ReadingOptions, model: OnlineClassifier, *, labelled: bool = True
 ) -> Any:
-    """Take the reading options out of a command's options and open the data for a model."""
+    """Open data for a model."""
     fitted = model.__sklearn_is_fitted__()
     named = hasattr(model, "feature_names_in_")
     return reader_with(
@@ -60,10 +96,10 @@ def reader_from(
     )
 
 
-def reader_with(data: str, options: dict[str, Any], **known: Any) -> Any:
-    """Take the reading options out of a command's options and open the data."""
-    given = {**_reading(options), **known, "bad": BadLines(options.pop("skip_bad"))}
-    form = options.pop("form")
+def reader_with(data: str, options: ReadingOptions, **known: Any) -> Any:
+    """Open data."""
+    given = {**options.for_reader(), **known, "bad": BadLines(options.skip_bad)}
+    form = options.form
     if _is_file(data):
         reader = open_reader(data, form, **given)
         for note in getattr(reader, "notes", ()):
@@ -72,24 +108,6 @@ def reader_with(data: str, options: dict[str, Any], **known: Any) -> Any:
     if form is not None:
         raise click.UsageError(f"{data}: there is no such file")
     return NamedReader(data, **given)
-
-
-def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    taken = {
-        "label": options.pop("label"),
-        "weight": options.pop("weight"),
-        "time": options.pop("time", None),
-        "drop": options.pop("drop"),
-        "categorical": options.pop("categorical"),
-        "missing": options.pop("missing"),
-        "delimiter": options.pop("delimiter"),
-        "header": False if options.pop("no_header") else None,
-        "base": options.pop("base"),
-        "max_features": options.pop("max_features"),
-    }
-    if taken["categorical"] == ("auto",):
-        taken["categorical"] = "auto"
-    return {k: v for k, v in taken.items() if v not in (None, ())}
 
 
 def _is_file(data: str) -> bool:

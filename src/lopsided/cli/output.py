@@ -12,8 +12,11 @@ from typing import Any
 import click
 
 from .._json import as_json
+from .._text import aligned, percent
 from ..metrics import Counts, RunningAUC
 from .faults import worded
+
+_NONE = "not available"
 
 
 def print_json(value: Any) -> None:
@@ -23,14 +26,11 @@ def print_json(value: Any) -> None:
 
 def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] | None = None) -> None:
     """Write columns side by side, as wide as they must be."""
-    lines = [list(header), *rows] if header else list(rows)
-    widths = [max(len(str(row[k])) for row in lines) for k in range(len(lines[0]))]
-    for at, row in enumerate(lines):
-        text = "  ".join(str(cell).ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-        if header and at == 0:
-            heading(text)
-        else:
-            click.echo(text)
+    lines = aligned([list(header), *rows] if header else rows)
+    if header:
+        heading(lines.pop(0))
+    for line in lines:
+        click.echo(line)
 
 
 def heading(text: str, *, nl: bool = True) -> None:
@@ -54,11 +54,6 @@ def left_out(reader: Any, *, most: int | None = None) -> list[str]:
     if dropped:
         texts.append(f"{dropped:,} rows with missing values")
     return texts
-
-
-def percent(share: float) -> str:
-    """Return a share in per cent, or what is said when there is none."""
-    return "not available" if math.isnan(share) else f"{share:.2%}"
 
 
 def measures(counts: Counts, fn: float, fp: float) -> dict[str, Any]:
@@ -94,21 +89,21 @@ def print_result(
         [
             (
                 "sensitivity",
-                percent(counts.sensitivity),
+                percent(counts.sensitivity, nan=_NONE),
                 f"caught {caught:,.10g} of {counts.positives:,.10g} positives",
             ),
             (
                 "specificity",
-                percent(counts.specificity),
+                percent(counts.specificity, nan=_NONE),
                 f"let pass {passed:,.10g} of {counts.negatives:,.10g} negatives",
             ),
-            ("balanced", percent(counts.sum(unseen=math.nan)), "mean of the two"),
-            ("AUC", percent(auc.value), f"a positive scores above a negative{within}"),
+            ("balanced", percent(counts.sum(unseen=math.nan), nan=_NONE), "mean of the two"),
+            ("AUC", percent(auc.value, nan=_NONE), f"a positive scores above a negative{within}"),
             (
                 "precision",
-                percent(counts.precision),
+                percent(counts.precision, nan=_NONE),
                 f"of {caught + counts.false_positives:,.10g} alarms; "
-                f"F1 {_short(counts.f1)}, MCC {_number(counts.mcc)}",
+                f"F1 {percent(counts.f1, 1)}, MCC {_number(counts.mcc)}",
             ),
             (
                 "cost",
@@ -144,10 +139,10 @@ class Live:
         rate = counts.events / (now - self._start)
         parts = [
             f"{counts.events:,} rows",
-            f"sens {_short(counts.sensitivity)}",
-            f"spec {_short(counts.specificity)}",
+            f"sens {percent(counts.sensitivity, 1)}",
+            f"spec {percent(counts.specificity, 1)}",
             f"cost {counts.cost(fn, fp):,.5g}",
-            f"bal {_short(counts.sum(unseen=math.nan))}",
+            f"bal {percent(counts.sum(unseen=math.nan), 1)}",
             f"{rate:,.0f}/s",
             f"labels {counts.queries:,}",
         ]
@@ -157,6 +152,19 @@ class Live:
             parts.append(f"{left:,.0f} s left")
             parts.append(_bar(done))
         self._show(parts)
+
+    def say(self, what: str) -> None:
+        """Show what is being done, at once."""
+        if self._on:
+            self._show([f"{what} …"])
+
+    def bytes(self, file: str, done: int, total: int | None) -> None:
+        """Show how much of a file has arrived."""
+        if self._due() is None and done != total:
+            return
+        if self._on:
+            share = [f"{done / total:4.0%}", _bar(done / total)] if total else []
+            self._show([file, f"{done / 1e6:,.1f} MB", *share])
 
     def runs(self, done: int, total: int) -> None:
         """Show how many runs of a comparison are done."""
@@ -184,7 +192,7 @@ class Live:
         click.echo("\r" + _fitting(parts, _width() - 1), err=True, nl=False)
 
     def close(self) -> None:
-        """Take the line away."""
+        """Clear the line."""
         if self._shown:
             click.echo("\r" + " " * (_width() - 1) + "\r", err=True, nl=False)
             self._shown = False
@@ -192,10 +200,6 @@ class Live:
 
 def _number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:,.4g}"
-
-
-def _short(share: float) -> str:
-    return "–" if math.isnan(share) else f"{share:.1%}"
 
 
 def _fitting(parts: Sequence[str], width: int) -> str:

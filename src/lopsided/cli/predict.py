@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from ..persist import load_run
-from .options import check_apart, check_writable, reader_from, reading_options
+from .options import ReadingOptions, check_apart, check_writable, reader_from, reading_options
 from .output import left_out
 from .result_file import ResultFile, cell
 
@@ -24,12 +24,12 @@ Examples:
 @click.argument("data")
 @click.option("--output", "-o", help="File to write to. [standard output]")
 @reading_options
-def command(model: str, data: str, output: str | None, **options: Any) -> None:
+def command(model: str, data: str, output: str | None, **reading: Any) -> None:
     """Write line, score and predicted label of every row of DATA as CSV; from 0 on is positive."""
     check_apart((model, data), (output,))
     check_writable(output)
     found, _ = load_run(model)
-    reader = reader_from(data, options, found, labelled=False)
+    reader = reader_from(data, ReadingOptions(**reading), found, labelled=False)
     file = None
     whole = False
     try:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from .._atomic import write_atomically
+from .._text import aligned
 from ..papers import Experiment, Result, contradictions, experiments, find, reproduce
 from ..papers import text as texts
 from .options import check_writable, quiet_option
@@ -175,9 +176,9 @@ def _print(experiment: Experiment, results: Sequence[Result]) -> None:
         lines: list[str] = []
         if result.lines:
             header, rows = texts.points(result)
-            lines = texts.padded([header, *rows])
+            lines = aligned([header, *rows])
         elif result.cells:
-            lines = texts.padded([texts.HEADER, *texts.rows(result)])
+            lines = aligned([texts.HEADER, *texts.rows(result)])
         click.echo("\n".join(lines))
         for text in texts.settings(result):
             click.echo(f"  {text}")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -16,10 +15,18 @@ import click
 from ..algorithms.active import Active
 from ..data.block import Block
 from ..errors import InterruptedReadError
+from ..estimator.base import OnlineClassifier
 from ..evaluation.stream import Slice, StreamRun
 from ..persist import load_run, save
-from .active_options import asking, asking_options, check_time, made, time_option
+from .active_options import (
+    DEFAULT_LEARNER,
+    LearnerOptions,
+    asking_options,
+    check_time,
+    time_option,
+)
 from .options import (
+    ReadingOptions,
     check_apart,
     check_writable,
     config_option,
@@ -34,30 +41,64 @@ from .options import (
 from .output import Live, bad_lines, heading, left_out, measures, print_json, print_result
 from .report_file import RunReport
 from .result_file import ResultFile, cell
+from .signals import StopRequest
 
-DEFAULT_LEARNER = "Recommended"
 _CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates", "auc")
 # Labels that need no word when they are taken for the positive one.
 _PLAINLY_POSITIVE = ("yes", "y", "true", "t", "positive", "pos")
 
 
-class Stop:
-    """Remembers a signal until the run is at a row boundary."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunOptions(LearnerOptions, ReadingOptions):
+    """What the command line says."""
 
-    def __init__(self, then: Callable[[], None]) -> None:
-        self.code = 0
-        self._then = then
-        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            signal.signal(number, self._handler(code))
+    data: str
+    load_path: str | None
+    save_path: str | None
+    predictions: str | None
+    curve: str | None
+    report_path: str | None
+    every: int | None
+    checkpoint: int | None
+    resume: bool
+    limit: int | None
+    cost: tuple[float, float]
+    as_json: bool
+    quiet: bool
 
-    def _handler(self, code: int) -> Any:
-        def remember(_signal: int, _frame: FrameType | None) -> None:
-            if self.code:  # asked twice: at once
-                os._exit(code)
-            self.code = code
-            self._then()
+    def __post_init__(self) -> None:
+        if self.every is not None and self.curve is None:
+            raise click.UsageError("--every is for --curve: leave it out, or name a file")
+        check_apart((self.data,), (self.save_path, *self.results))
+        check_apart((self.load_path,), self.results)
+        for path in (self.save_path, *self.results):
+            check_writable(path)
+        if (self.checkpoint or self.resume) and self.save_path is None:
+            raise click.UsageError("--checkpoint and --resume need --save FILE")
+        if self.learner is not None and self.load_path is not None and not self.resume:
+            raise click.UsageError("--learner and --load: the saved model has its learner")
 
-        return remember
+    @property
+    def results(self) -> tuple[str | None, ...]:
+        """The files that are written besides the model."""
+        return self.predictions, self.curve, self.report_path
+
+    @property
+    def points_every(self) -> int:
+        """Rows between points of the curve."""
+        return 1000 if self.every is None else self.every
+
+    @property
+    def fingerprint(self) -> dict[str, str]:
+        """What a resumed run must have in common with the interrupted one, as text."""
+        free = ("data", "save_path", "checkpoint", "resume", "limit", "as_json", "quiet")
+        given = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in (*free, "form", "skip_bad")
+        }
+        given |= {"learner": self.learner or DEFAULT_LEARNER, "every": self.points_every}
+        return {name.removesuffix("_path"): repr(value) for name, value in given.items()}
 
 
 @click.command(
@@ -98,152 +139,137 @@ Examples:
 @quiet_option
 @config_option
 @reading_options
-def command(
-    data: str, cost: tuple[float, float], as_json: bool, quiet: bool, **options: Any
-) -> int:
+def command(**options: Any) -> int:
     """Learn from DATA in one pass, predicting every row before learning from it.
 
     DATA is a file (LIBSVM, CSV, Parquet, JSON lines or NPZ, plain or compressed), the name of a
     data set, or - for standard input.
     """
-    job = Job(data, cost, options)
-    stop = Stop(job.stop_waiting)
-    live = Live(quiet or as_json)
+    job = Job(RunOptions(**options))
+    stop = StopRequest(job.stop_waiting)
+    live = Live(job.options.quiet or job.options.as_json)
     try:
         for _ in job.work():
-            live.update(job.run.counts, *cost, job.done())
+            live.update(job.run.counts, *job.options.cost, job.done())
             if stop.code:
                 break
     finally:
         live.close()
     job.finish(interrupted=bool(stop.code))
-    with contextlib.redirect_stdout(sys.stderr) if job.busy_stdout else contextlib.nullcontext():
-        job.report(as_json, interrupted=bool(stop.code))
+    results_to_stdout = "-" in job.options.results  # then the report goes elsewhere
+    with contextlib.redirect_stdout(sys.stderr) if results_to_stdout else contextlib.nullcontext():
+        job.report(interrupted=bool(stop.code))
     return stop.code
 
 
 class Job:
     """One run with its inputs and outputs."""
 
-    def __init__(self, data: str, cost: tuple[float, float], options: dict[str, Any]) -> None:
-        self.data, self.cost = data, cost
-        self.save_path: str | None = options.pop("save_path")
-        self.limit: int | None = options.pop("limit")
-        self._predictions: str | None = options.pop("predictions")
-        self._curve: str | None = options.pop("curve")
-        every: int | None = options.pop("every")
-        if every is not None and self._curve is None:
-            raise click.UsageError("--every is for --curve: leave it out, or name a file")
-        self._every = 1000 if every is None else every
-        self._checkpoint: int | None = options.pop("checkpoint")
-        resume: bool = options.pop("resume")
-        report_path: str | None = options.pop("report_path")
-        outputs = (self.save_path, self._predictions, self._curve, report_path)
-        check_apart((data,), outputs)
-        check_apart((options["load_path"],), outputs[1:])
-        for path in outputs:
-            check_writable(path)
-        if (self._checkpoint or resume) and self.save_path is None:
-            raise click.UsageError("--checkpoint and --resume need --save FILE")
-        self._asked = _asked({**options, "every": self._every, "cost": cost}, outputs[1:])
-        state = self._model_and_state(options, resume)
-        if state is not None and self.limit is not None and self.limit < state["rows"]:
-            raise click.UsageError(f"--limit: the checkpoint is after {state['rows']:,} rows")
-        check_time(self.model, options["time"])
-        self.reader = reader_from(data, options, self.model)
+    def __init__(self, options: RunOptions) -> None:
+        self.options = options
+        self.name = options.learner or DEFAULT_LEARNER
+        self._mark = f"{options.save_path}.checkpoint"
+        state = None
+        if options.resume:
+            self.model, state = self._resumed()
+        elif options.load_path is not None:
+            self.model = self._loaded(options.load_path)
+        else:
+            self.model = options.make()
+            self.model.check_params()
+        check_time(self.model, options.time)
+        self.reader = reader_from(options.data, options, self.model)
         self._written = state or {}
-        self._page = RunReport(report_path, self._written.get("points")) if report_path else None
+        self._page = None
+        if options.report_path is not None:
+            self._page = RunReport(options.report_path, self._written.get("points"))
         self.run = StreamRun(self.model, bad=self.reader.bad, stops=self._stops(), state=state)
         self.saved = False
-        self.busy_stdout = "-" in outputs[1:]  # results go there; the report gives way
 
-    def _model_and_state(self, options: dict[str, Any], resume: bool) -> Any:
-        learner, load_path = options.pop("learner"), options.pop("load_path")
-        settings = parse_settings(options.pop("settings"))
-        self._positive: str | None = options.pop("positive")
-        self.name = learner or DEFAULT_LEARNER
-        self._new = load_path is None and not resume
-        wanted = asking(options)
-        self._mark = f"{self.save_path}.checkpoint"
-        if resume:
-            if not Path(self._mark).exists():
-                raise click.UsageError(f"--resume: there is no checkpoint {self._mark}")
-            self.model, state = load_run(self._mark)
-            self._positive = None
-            if state is None:
-                raise click.UsageError(f"--resume: {self._mark} is a model, not a checkpoint")
-            if "auc" not in state:
+    def _resumed(self) -> tuple[OnlineClassifier, dict[str, Any]]:
+        """Return model and state of the checkpoint of a run with the same options."""
+        if not Path(self._mark).exists():
+            raise click.UsageError(f"--resume: there is no checkpoint {self._mark}")
+        model, state = load_run(self._mark)
+        if state is None:
+            raise click.UsageError(f"--resume: {self._mark} is a model, not a checkpoint")
+        now = self.options.fingerprint
+        for name, value in state["asked"].items():
+            if now[name] != value:
                 raise click.UsageError(
-                    f"--resume: {self._mark} is of an earlier version: start anew without --resume"
+                    f"--resume: the interrupted run had {name} {value}, not {now[name]}: "
+                    "give the same options, or start over without --resume"
                 )
-            self.name = state["name"]
-            for key, value in state["asked"].items():
-                if self._asked[key] != value:
-                    raise click.UsageError(
-                        f"--resume: the interrupted run had {key} {value}, not {self._asked[key]}: "
-                        "give the same options, or start anew without --resume"
-                    )
-            return state
-        if self._positive is not None:
-            settings["positive"] = parse_label(self._positive)
-        if load_path is None:
-            self.model = made(self.name, wanted, settings)
-            self.model.check_params()
-            return None
-        if learner is not None:
-            raise click.UsageError("--learner and --load: the saved model has its learner")
-        self.model, _ = load_run(load_path)
-        self.name = type(self.model).__name__
-        if self._positive is not None:
-            known = self.model.labels.codes
-            settings["positive"] = parse_label(self._positive, next(iter(known), None))
-            self._positive = None
-        if wanted and not isinstance(self.model, Active):
-            raise click.UsageError(f"{load_path}: this model learns from every label it is given")
-        self.model.set_params(**wanted, **settings)
-        return None
+        limit = self.options.limit
+        if limit is not None and limit < state["rows"]:
+            raise click.UsageError(f"--limit: the checkpoint is after {state['rows']:,} rows")
+        self.name = state["name"]
+        return model, state
+
+    def _loaded(self, path: str) -> OnlineClassifier:
+        """Return a saved model, with the parameters that are given."""
+        wanted, settings = self.options.asking(), parse_settings(self.options.settings)
+        model, _ = load_run(path)
+        self.name = type(model).__name__
+        if self.options.positive is not None:
+            known = next(iter(model.labels.codes), None)
+            settings["positive"] = parse_label(self.options.positive, known)
+        if wanted and not isinstance(model, Active):
+            raise click.UsageError(f"{path}: this model learns from every label it is given")
+        return model.set_params(**wanted, **settings)
 
     def work(self) -> Iterator[None]:
         """Learn from slice after slice, writing what was asked for."""
         files: dict[str, ResultFile] = {}
         whole = False
         try:
-            for piece in self.run.over(self._blocks(), limit=self.limit):
+            for piece in self.run.over(self._blocks(), limit=self.options.limit):
                 files = files or self._open()
                 if "predictions" in files:
                     self._write_predictions(files["predictions"], piece)
-                if "curve" in files and self.run.rows % self._every == 0:
+                if "curve" in files and self.run.rows % self.options.points_every == 0:
                     self._write_point(files["curve"])
                 if self._page:
                     self._page.points.add(self.run.rows, self.run.counts)
                     self.run.stops = self._stops()
-                if self._checkpoint and self.run.rows % self._checkpoint == 0:
+                if self.options.checkpoint and self.run.rows % self.options.checkpoint == 0:
                     self._save_checkpoint(files)
                 yield
             if self._written:  # the interrupted run had only to put its results in their places
                 files = files or self._open()
-            if "curve" in files and self.run.rows % self._every:
+            if "curve" in files and self.run.rows % self.options.points_every:
                 self._write_point(files["curve"])
             whole = True
         except (GeneratorExit, InterruptedReadError):
             whole = True
         finally:
             for file in files.values():
-                file.close(whole=whole, keep=bool(self._checkpoint))
+                file.close(whole=whole, keep=bool(self.options.checkpoint))
 
     def _blocks(self) -> Iterator[Block]:
-        """Yield the blocks; of a new model --positive is read as the labels of the first are."""
+        """Yield the blocks; where labels are texts, so is the positive one of a new model."""
+        positive = self.options.positive if self._is_new else None
         for block in self.reader:
-            if self._positive is not None and block.y is not None:
-                self.model.positive = parse_label(self._positive, block.y[0].item())
-                self._positive = None
+            if positive is not None and block.y is not None:
+                self.model.positive = parse_label(positive, block.y[0].item())
+                positive = None
             yield block
+
+    @property
+    def _is_new(self) -> bool:
+        return self.options.load_path is None and not self.options.resume
 
     def _stops(self) -> tuple[int, ...]:
         """Return the numbers of rows at whose multiples something is to be written or kept."""
         points = self._page.points.every if self._page else None
         return tuple(
-            n for n in (self._every if self._curve else None, self._checkpoint, points) if n
+            n
+            for n in (
+                self.options.points_every if self.options.curve else None,
+                self.options.checkpoint,
+                points,
+            )
+            if n
         )
 
     def stop_waiting(self) -> None:
@@ -261,29 +287,31 @@ class Job:
 
     def finish(self, interrupted: bool) -> None:
         """Save model and report; a checkpoint goes when it is no longer needed."""
-        if self.save_path is not None and self.model.__sklearn_is_fitted__():
-            save(self.model, self.save_path)
+        if self.options.save_path is not None and self.model.__sklearn_is_fitted__():
+            save(self.model, self.options.save_path)
             self.saved = True
         if self._page:
             notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
             notes += [f"left out: {text}" for text in left_out(self.reader, most=5)]
             if self.run.auc.value == self.run.auc.value:
                 notes.append(f"AUC {self.run.auc.value:.2%} over the whole run")
-            self._page.write(self.name, self.model, self.data, self.run.counts, self.cost, notes)
+            self._page.write(
+                self.name, self.model, self.options.data, self.run.counts, self.options.cost, notes
+            )
         if self.saved and not interrupted and os.path.exists(self._mark):
             os.unlink(self._mark)
 
-    def report(self, as_json: bool, interrupted: bool) -> None:
+    def report(self, interrupted: bool) -> None:
         """Print what came of it."""
         counts, seconds = self.run.counts, self.run.seconds
-        if as_json:
+        if self.options.as_json:
             print_json(
                 {
                     "learner": self.name,
                     "parameters": self.model.get_params(),
-                    "data": self.data,
+                    "data": self.options.data,
                     "positive": self.model.labels.positive,
-                    **measures(counts, *self.cost),
+                    **measures(counts, *self.options.cost),
                     "auc": self.run.auc.value,
                     "auc_error": self.run.auc.error,
                     "budget_left": self._left(),
@@ -291,7 +319,7 @@ class Job:
                     "bad_lines": bad_lines(self.reader),
                     "dropped": getattr(self.reader, "dropped", 0),
                     "interrupted": interrupted,
-                    "saved": self.save_path if self.saved else None,
+                    "saved": self.options.save_path if self.saved else None,
                     "report": self._page.path if self._page else None,
                 }
             )
@@ -299,7 +327,7 @@ class Job:
         for text in left_out(self.reader, most=5):
             click.echo(f"left out: {text}", err=True)
         positive = self.model.labels.positive
-        guessed = self._new and self.model.positive is None and isinstance(positive, str)
+        guessed = self._is_new and self.model.positive is None and isinstance(positive, str)
         if guessed and positive.lower() not in _PLAINLY_POSITIVE:
             click.echo(
                 f'"{positive}" is taken for the positive label, as the last in order: --positive '
@@ -308,10 +336,10 @@ class Job:
             )
         state = "interrupted after" if interrupted else "over"
         speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
-        heading(f"{self.name} {state} {counts.events:,} events of {self.data}{speed}")
-        print_result(counts, *self.cost, auc=self.run.auc, left=self._left())
+        heading(f"{self.name} {state} {counts.events:,} events of {self.options.data}{speed}")
+        print_result(counts, *self.options.cost, auc=self.run.auc, left=self._left())
         if self.saved:
-            click.echo(f"saved to {self.save_path}")
+            click.echo(f"saved to {self.options.save_path}")
         if self._page and self._page.path != "-":
             click.echo(f"report in {self._page.path}")
 
@@ -324,7 +352,7 @@ class Job:
     def _open(self) -> dict[str, ResultFile]:
         """Open the results; those of a resumed run are cut back to the checkpoint."""
         headers = {"predictions": "line,score,predicted", "curve": ",".join(_CURVE)}
-        paths = {"predictions": self._predictions, "curve": self._curve}
+        paths = {"predictions": self.options.predictions, "curve": self.options.curve}
         return {
             key: ResultFile(path, headers[key], self._written.get(key))
             for key, path in paths.items()
@@ -348,7 +376,7 @@ class Job:
             counts.sensitivity,
             counts.specificity,
             counts.sum(),
-            counts.cost(*self.cost),
+            counts.cost(*self.options.cost),
             counts.queries,
             counts.updates,
             self.run.auc.value,
@@ -356,15 +384,7 @@ class Job:
         file.write([",".join("" if v != v else repr(v) for v in point)])
 
     def _save_checkpoint(self, files: dict[str, ResultFile]) -> None:
-        state = {**self.run.state(), "name": self.name, "asked": self._asked}
+        state = {**self.run.state(), "name": self.name, "asked": self.options.fingerprint}
         if self._page:
             state["points"] = self._page.points.state()
         save(self.model, self._mark, {**state, **{k: f.sync() for k, f in files.items()}})
-
-
-def _asked(options: dict[str, Any], results: tuple[str | None, ...]) -> dict[str, str]:
-    """Return what a resumed run must have in common with the interrupted one, as text."""
-    asked = {k: v for k, v in options.items() if k not in ("form", "skip_bad")}
-    asked["learner"] = asked["learner"] or DEFAULT_LEARNER
-    asked["predictions"], asked["curve"], asked["report"] = results
-    return {k.removesuffix("_path"): repr(v) for k, v in asked.items()}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._json import as_json, plain
+from .._text import aligned
 from ..errors import UnknownNameError
 from ..estimator.parameters import nearest
 from .measures import measure
@@ -201,16 +202,8 @@ def _text(sheet: Sheet) -> str:
         [first, figures + mark.ljust(wide), *rest]
         for (first, figures, *rest), mark in zip([sheet.header, *sheet.rows], marks, strict=True)
     ]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(sheet.header))]
-    last = len(widths) - 1
-    padded = [
-        "  ".join(
-            cell.rjust(width) if 0 < k < last else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-    return "\n".join([sheet.above, "", *padded, "", *sheet.below]).rstrip("\n") + "\n"
+    table = aligned(lines, right=range(1, len(sheet.header) - 1))
+    return "\n".join([sheet.above, "", *table, "", *sheet.below]).rstrip("\n") + "\n"
 
 
 def _marked(sheet: Sheet, bold: str, escape: Callable[[str], str]) -> list[list[str]]:

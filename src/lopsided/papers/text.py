@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .results import WORDS, Result
@@ -100,12 +100,3 @@ def summary(results: Iterable[Result]) -> str:
         found.update(result.words())
     told = ", ".join(f"{found[word]:,} {word}" for word in WORDS if found[word])
     return f"{sum(found.values()):,} cells: {told}" if found else ""
-
-
-def padded(table: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows with aligned columns."""
-    widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
-    return [
-        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-        for row in table
-    ]

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from .._text import percent
 from ..metrics import Counts
 
 PRICES = (1.0, 1000.0)  # of a miss, in false alarms, in the figure of prices
@@ -82,11 +83,6 @@ def clean(value: Any) -> str:
     """Return a text of others in one line, without what a page cannot hold."""
     text = " ".join(str(value).split()).encode("utf-8", "replace").decode()
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def percent(share: float) -> str:
-    """Return a share in per cent, or what is said when there is none."""
-    return "–" if math.isnan(share) else f"{share:.2%}"
 
 
 def money(value: float, unit: str) -> str:

@@ -192,10 +192,6 @@ def _tidy(part: Path, file: BinaryIO) -> None:
         note_path(part).unlink(missing_ok=True)
 
 
-def _note_path(part: Path) -> Path:
-    return part.with_name(part.name + ".json")
-
-
 def _check(address: str, part: Path, file: BinaryIO, wanted: str | None) -> None:
     """Bring the file to the disk and compare its checksum; a wrong file is emptied."""
     file.flush()
