@@ -93,7 +93,7 @@ def test_an_ask_that_is_killed_at_any_step_goes_on_to_the_same_model_and_questio
         begun = (folder / "m").exists()
         again = command(folder, -1, *ASK, *(["--resume"] if begun else NEW))
         if begun and again.returncode == 2:  # killed when all was done
-            assert "no ask was broken off" in again.stderr
+            assert "no ask was interrupted" in again.stderr
             questions = first.stdout
         else:
             assert again.returncode == 0, again.stderr
@@ -111,7 +111,7 @@ def test_without_resume_an_ask_that_was_broken_off_is_not_done_twice(command, tm
     before = (tmp_path / "m").read_bytes()
     done = command(tmp_path, -1, *ASK)
     assert done.returncode == 2
-    assert "was broken off after line 2" in done.stderr
+    assert "was interrupted after line 2" in done.stderr
     assert (tmp_path / "m").read_bytes() == before
 
 

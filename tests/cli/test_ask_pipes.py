@@ -54,10 +54,12 @@ def test_after_a_kill_questions_come_again_and_lines_that_are_left_out_are_named
     with asking(tmp_path) as process:
         process.kill()
         process.wait()
-    assert "--resume goes on with it, --anew takes" in ask(tmp_path).stderr
+    assert "--resume continues it, --anew treats" in ask(tmp_path).stderr
     once = (tmp_path / "m").read_bytes()
     done = ask(tmp_path, "--resume", events=EVENTS * 2)
-    assert done.stderr == "lines 1 to 2: judged before, left out; --anew would take them\n"
+    assert (
+        done.stderr == "lines 1 to 2 were scored before and are skipped; --anew scores them again\n"
+    )
     assert places(done) == [["0", "1"], ["1", "2"], ["2", "3"], ["3", "4"]]
     (tmp_path / "m").write_bytes(once)
     done = ask(tmp_path, "--anew")

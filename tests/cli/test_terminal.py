@@ -189,7 +189,7 @@ def test_a_comparison_shows_how_many_runs_are_left_and_stops_at_control_c(tmp_pa
     assert code == 130
     assert re.search(r"\d%  \d+ of 220 runs  \d+ s left  [█░]{20}", shown)
     assert re.fullmatch(
-        r"interrupted after \d+ of 220 runs: the same command goes on from there",
+        r"interrupted after \d+ of 220 runs: run the same command again to resume",
         screen(shown).replace("^C", "").strip(),
     )
     assert 1 < len((tmp_path / "journal").read_text().splitlines()) < 221

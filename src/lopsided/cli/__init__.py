@@ -14,20 +14,20 @@ import click
 from ..errors import LopsidedError
 
 _COMMANDS = {
-    "ask": "Which labels to buy: events in, questions out.",
-    "compare": "Learners side by side on the same data, with tests of significance.",
-    "data": "Data sets by name: list, describe, fetch.",
-    "demo": "The idea in a few seconds, no data needed: a table and a report.",
-    "inspect": "What is in a model file.",
-    "learners": "The learners there are and what each is for.",
-    "predict": "Scores of a saved model.",
-    "reproduce": "Tables and figures of the five papers beside ours.",
-    "run": "Learn from a stream, judging every event before learning from it.",
-    "tell": "The answers: labels in, a model that has learned from them.",
+    "ask": "Choose which labels to buy: events in, questions out.",
+    "compare": "Compare learners on the same data, with significance tests.",
+    "data": "List, describe, download and cache data sets.",
+    "demo": "See the idea in a few seconds: a table and a report, no data needed.",
+    "inspect": "Show what is in a model file.",
+    "learners": "List the learners and what each is for.",
+    "predict": "Score rows with a saved model.",
+    "reproduce": "Rerun tables and figures of the five papers and print both results.",
+    "run": "Learn from a stream, predicting every event before learning from it.",
+    "tell": "Give a model the labels that it asked for.",
 }
 
 _EPILOG = """\b
-Exit codes: 0 good, 1 fault in data or model, 2 wrong usage, 130 interrupted, 143 terminated.
+Exit codes: 0 success, 1 error in data or model, 2 usage error, 130 interrupted, 143 terminated.
 Shell completion: eval "$(_LOPSIDED_COMPLETE=bash_source lopsided)" (or zsh_source, fish_source).
 """
 
@@ -84,7 +84,7 @@ class LazyGroup(click.Group):
 @click.version_option(package_name="lopsided")
 @click.pass_context
 def main(ctx: click.Context, debug: bool, modules: tuple[str, ...]) -> None:
-    """Learn from lopsided streams: rare positives, dear misses, every event seen once."""
+    """Learn from lopsided streams: rare positives, expensive misses, every event seen once."""
     ctx.obj = {"debug": debug}
     for module in modules:
         importlib.import_module(module)

@@ -23,8 +23,8 @@ DEFAULT_LEARNER = "Recommended"
 
 _ASKING = (
     click.option("--budget", help="Labels to buy: 1000, 5%, 20/1000, 50/day or 300EUR@1.5."),
-    click.option("--saving", is_flag=True, help="Keep what a period of the budget leaves over."),
-    click.option("--query", help="How to choose: always, random, margin, asymmetric, confidence."),
+    click.option("--saving", is_flag=True, help="Carry over what a period of the budget leaves."),
+    click.option("--query", help="Query rule: always, random, margin, asymmetric or confidence."),
 )
 time_option = click.option("--time", help="Column or key of times, for a daily budget.")
 
@@ -94,7 +94,7 @@ def check_time(model: OnlineClassifier, time: str | None) -> None:
 
 @contextlib.contextmanager
 def only_one(path: str) -> Iterator[None]:
-    """Keep other commands from changing the models in a folder meanwhile."""
+    """Keep other commands from changing the models of a folder for the time being."""
     folder = os.open(Path(path).resolve().parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

@@ -64,7 +64,7 @@ class AskOptions(LearnerOptions, ReadingOptions):
         check_apart((self.events,), (self.model,))
         check_writable(self.model)
         if self.resume and self.anew:
-            raise click.UsageError("--resume and --anew: one of them")
+            raise click.UsageError("--resume and --anew: give one of them")
 
 
 @click.command(
@@ -78,22 +78,22 @@ Examples:
 @click.argument("model")
 @click.argument("events")
 @click.option("--learner", "-l", help="For a new model: name of the learner. [Recommended]")
-@settings_option("For a new model: a parameter of it. Repeatable.")
+@settings_option("For a new model: a parameter. Repeatable.")
 @click.option("--positive", help="For a new model: the positive label.")
 @asking_options
 @click.option("--all", "everything", is_flag=True, help="Write all events, not only questions.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON lines instead of CSV.")
-@click.option("--resume", is_flag=True, help="Go on with a command that was broken off.")
-@click.option("--anew", is_flag=True, help="Do not go on with it: these are other events.")
+@click.option("--resume", is_flag=True, help="Resume an interrupted ask.")
+@click.option("--anew", is_flag=True, help="Start over: treat the events as new.")
 @time_option
 @reading_options
 def command(**options: Any) -> int:
-    """Judge EVENTS, which have no labels, and write those whose labels MODEL wants to buy.
+    """Score EVENTS, which have no labels, and write those whose labels MODEL wants to buy.
 
-    MODEL is made if there is none and --budget or --query says what it may ask; --budget gives one
-    that is there another budget. After each block of events it is saved, then the questions are
-    written: labels are never paid for twice. `lopsided tell` takes the answers. A label that stands
-    in EVENTS is not looked at.
+    MODEL is created if it does not exist and --budget or --query is given; --budget gives an
+    existing one another budget. After each block of events the model is saved, then the questions
+    are written, so that no label is paid for twice. `lopsided tell` takes the answers. Labels in
+    EVENTS are ignored.
     """
     given = AskOptions(**options)
     with asking_alone(given.model, given.events):
@@ -108,7 +108,8 @@ def _run(options: AskOptions) -> int:
     line, last = _broken(options, state)
     if line and events == "-":
         click.echo(
-            f"lines 1 to {line} were judged before and are skipped; --anew judges them", err=True
+            f"lines 1 to {line} were scored before and are skipped; --anew scores them again",
+            err=True,
         )
     reader = reader_from(events, options, found, labelled=False)
     writer = Writer(options.everything, options.as_json)

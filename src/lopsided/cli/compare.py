@@ -185,25 +185,23 @@ Examples:
 """
 )
 @click.argument("data")
-@click.option(
-    "--learners", help="Names with commas between, all, linear or sparse. [ten common ones]"
-)
+@click.option("--learners", help="Comma-separated names, all, linear or sparse. [ten common ones]")
 @click.option(
     "--grid",
     multiple=True,
     metavar="NAME=VALUE,...",
-    help="Values to try for a parameter, instead of those of the catalog; none: only defaults; "
-    "paper: all of the papers. Repeatable.",
+    help="Values to try for a parameter, instead of those of the catalog; none: defaults only; "
+    "paper: the full grids of the papers. Repeatable.",
 )
 @settings_option("A parameter of all learners that have it. Repeatable.")
 @click.option("--positive", help="The positive label. [the larger of the two]")
-@click.option("--permutations", type=click.IntRange(1), help="How many random orders. [20]")
+@click.option("--permutations", type=click.IntRange(1), help="Number of random orders. [20]")
 @click.option(
     "--folds",
     metavar="K|FILE",
-    help="Hold out folds instead: so many, or a file with a fold number a row (columns: repeats).",
+    help="Hold out folds instead: K, or a file with a fold number per row (a column per repeat).",
 )
-@click.option("--test", help="Report on these rows after learning from DATA.")
+@click.option("--test", help="Score these rows after learning from DATA.")
 @click.option(
     "--order",
     type=click.Choice(["random", "time"]),
@@ -223,13 +221,13 @@ Examples:
     type=click.FloatRange(0, 1),
     help="Weight of sensitivity in the sum. [0.5]",
 )
-@cost_option("Prices of mistakes.")
+@cost_option("Costs of mistakes.")
 @click.option(
     "--select",
     type=click.Choice(["honest", "best"]),
     default="honest",
     show_default=True,
-    help="Choose parameters by what is not reported, or as papers do by the very runs reported.",
+    help="Choose parameters on runs that are not reported, or, as papers do, on those that are.",
 )
 @click.option(
     "--inner",
@@ -242,16 +240,18 @@ Examples:
     type=click.Choice(["all", "coarse"]),
     default="all",
     show_default=True,
-    help="coarse: every fourth value of long grids, then what is next to the best.",
+    help="coarse: every fourth value of long grids, then the neighbours of the best.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Of permutations and folds. [0]")
-@click.option("--jobs", "-j", type=click.IntRange(1), help="Threads. [all cores]")
-@click.option("--resume", metavar="JOURNAL", help="Keep finished runs here; resume if it exists.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of permutations and folds. [0]")
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Number of threads. [all cores]")
+@click.option(
+    "--resume", metavar="JOURNAL", help="Record finished runs here; resume if the file exists."
+)
 @click.option(
     "--table",
     "form_out",
     type=click.Choice(tables.FORMATS),
-    help="How to print the result. [text, or by the ending of --output]",
+    help="How to print the result. [text, or by the extension of --output]",
 )
 @click.option("--output", "-o", help="Write the table to this file.")
 @click.option("--report", help="Write a report to this HTML file.")

@@ -37,7 +37,7 @@ Example:
 @_FOLDER
 @_JSON
 def list_(folder: tuple[str, ...], as_json: bool) -> None:
-    """List the data sets there are and which are on this machine."""
+    """List the known data sets and which are on this machine."""
     rows = [
         (d.name, _number(d.rows), _number(d.features), _ratio(d.ratio), ", ".join(d.papers), here)
         for d in registry.datasets()
@@ -60,7 +60,7 @@ Example:
 @_FOLDER
 @_JSON
 def describe(name: str, folder: tuple[str, ...], as_json: bool) -> None:
-    """Show what a data set is, where it is from and whether it is here."""
+    """Show what a data set is, where it is from and whether it is on this machine."""
     rows = registry.lookup(name).describe()
     found = cache.find(name, folder)
     if found is None:
@@ -84,7 +84,7 @@ Example:
 @click.argument("names", nargs=-1, required=True)
 @_FOLDER
 def fetch(names: tuple[str, ...], folder: tuple[str, ...]) -> None:
-    """Get data sets into the cache, if they are not on this machine yet."""
+    """Download data sets into the cache, unless they are on this machine."""
     from ..data.sets import fetch as fetching
 
     for name in names:
@@ -109,11 +109,13 @@ Examples:
 )
 @click.argument("file")
 @click.option("--out", help="Where to write it. [FILE.lopc]")
-@click.option("--base", type=click.IntRange(0, 1), help="First index of the text. [detected]")
-@click.option("--max-features", type=click.IntRange(1), help="Largest number of features.")
+@click.option(
+    "--base", type=click.IntRange(0, 1), help="First index of the text, 0 or 1. [detected]"
+)
+@click.option("--max-features", type=click.IntRange(1), help="Maximum number of features.")
 @click.option("--skip-bad", type=click.IntRange(0), help="Bad lines to leave out.")
-@click.option("--unlabelled", is_flag=True, help="Rows may lack a label, as those to predict.")
-@click.option("--info", is_flag=True, help="Tell what a cache holds and what it was made of.")
+@click.option("--unlabelled", is_flag=True, help="Rows need no label, for prediction.")
+@click.option("--info", is_flag=True, help="Show what a cache holds and its source.")
 @_JSON
 def cache_(
     file: str,
@@ -125,12 +127,12 @@ def cache_(
     info: bool,
     as_json: bool,
 ) -> None:
-    """Keep a LIBSVM file in a binary form that is read at the speed of memory."""
+    """Convert a LIBSVM file to a binary cache, which is memory-mapped and not parsed."""
     from ..data.readers.row_cache import RowCacheReader, write_row_cache
 
     if info:
         if any((out, base is not None, max_features, skip_bad is not None, unlabelled)):
-            raise click.UsageError("--info only looks at a cache: leave the other options out")
+            raise click.UsageError("--info only shows a cache: leave the other options out")
         path, about = file, RowCacheReader(file, fresh=False).about
     else:
         path, bad = _beside(file, out), BadLines(skip_bad or 0)

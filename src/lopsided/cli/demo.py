@@ -39,16 +39,18 @@ Examples:
 """
 )
 @click.option(
-    "--output", "-o", default="report.html", show_default=True, help="Where the report goes."
+    "--output", "-o", default="report.html", show_default=True, help="Where to write the report."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the stream.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the stream."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @quiet_option
 def command(output: str, seed: int, as_json: bool, quiet: bool) -> None:
     """Show what cost-sensitive learning is for, on a made-up stream of payments.
 
-    Three learners judge each payment, then learn its label. A table says what each found, missed
-    and cost; a report in HTML shows it in figures. Takes a few seconds and needs no data.
+    Three learners score each payment, then learn its label. A table shows what each found, missed
+    and cost; an HTML report shows it in figures. Takes a few seconds and needs no data.
     """
     check_writable(output)
     _check_not_taken(output)
@@ -186,4 +188,4 @@ def _check_not_taken(output: str) -> None:
     if output == "-":
         raise click.UsageError("--output: the table goes to standard output; name a file")
     if path.is_file() and b'content="lopsided"' not in path.read_bytes()[:1000]:
-        raise click.UsageError(f"{output} is there and is not a report: choose another --output")
+        raise click.UsageError(f"{output} exists and is not a report: choose another --output")

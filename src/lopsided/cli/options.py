@@ -23,18 +23,22 @@ from .faults import SHELL
 
 _READING = (
     click.option(
-        "--format", "-f", "form", help="libsvm, csv, parquet, jsonl, npz or lopc. [by ending]"
+        "--format", "-f", "form", help="libsvm, csv, parquet, jsonl, npz or lopc. [by extension]"
     ),
     click.option("--label", help="Label column or key, by name or position."),
     click.option("--weight", help="Weight column or key."),
     click.option("--drop", multiple=True, help="Column or key to leave out. Repeatable."),
-    click.option("--categorical", multiple=True, help="Column of categories, or 'auto'."),
-    click.option("--missing", help="What empty cells mean: error, zero or drop. [error]"),
-    click.option("--delimiter", help="Between the cells of CSV. [,]"),
-    click.option("--no-header", is_flag=True, help="CSV without column names: c0, c1, ..."),
-    click.option("--base", type=click.IntRange(0, 1), help="First index of LIBSVM. [detected]"),
-    click.option("--max-features", type=click.IntRange(1), help="Largest number of features."),
-    click.option("--skip-bad", type=click.IntRange(0), default=0, help="Bad lines to tolerate."),
+    click.option("--categorical", multiple=True, help="Categorical column, or 'auto'. Repeatable."),
+    click.option("--missing", help="What to do about empty cells: error, zero or drop. [error]"),
+    click.option("--delimiter", help="Delimiter of CSV. [,]"),
+    click.option("--no-header", is_flag=True, help="CSV has no header: columns are c0, c1, ..."),
+    click.option(
+        "--base", type=click.IntRange(0, 1), help="First index of LIBSVM, 0 or 1. [detected]"
+    ),
+    click.option("--max-features", type=click.IntRange(1), help="Maximum number of features."),
+    click.option(
+        "--skip-bad", type=click.IntRange(0), default=0, help="Number of bad lines to tolerate. [0]"
+    ),
 )
 
 
@@ -218,7 +222,7 @@ def read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -
         ctx.default_map = {**(ctx.default_map or {}), names[key]: value}
 
 
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 config_option = click.option(
     "--config",
     callback=read_config,

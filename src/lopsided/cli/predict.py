@@ -25,7 +25,7 @@ Examples:
 @click.option("--output", "-o", help="File to write to. [standard output]")
 @reading_options
 def command(model: str, data: str, output: str | None, **reading: Any) -> None:
-    """Write line, score and predicted label of every row of DATA as CSV; from 0 on is positive."""
+    """Write line, score and label of every row of DATA as CSV; 0 and above is positive."""
     check_apart((model, data), (output,))
     check_writable(output)
     found, _ = load_run(model)

@@ -30,15 +30,17 @@ Examples:
 @click.option("--data", "-d", multiple=True, help="A folder with data sets. Repeatable.")
 @click.option("--only", multiple=True, metavar="SET", help="Only this data set. Repeatable.")
 @click.option("--quick", is_flag=True, help="3 permutations, or one repeat of the folds.")
-@click.option("--substitute", is_flag=True, help="Take what stands in for a set that is absent.")
-@click.option("--jobs", "-j", type=click.IntRange(1), help="Threads. [all cores]")
-@click.option("--resume", metavar="FOLDER", help="Keep finished runs here; go on if there are any.")
-@click.option("--check", is_flag=True, help="Only say where printed figures contradict each other.")
+@click.option("--substitute", is_flag=True, help="Use a stand-in for a data set that is absent.")
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Number of threads. [all cores]")
+@click.option(
+    "--resume", metavar="FOLDER", help="Record finished runs here; resume if there are any."
+)
+@click.option("--check", is_flag=True, help="Only report contradictions among the printed figures.")
 @click.option("--report", help="Write one HTML page with all tables and plots.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @quiet_option
 def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
-    """Run tables and figures of the five papers again, and print them beside ours.
+    """Rerun tables and figures of the five papers and print their results beside ours.
 
     Without NAMES the tables and figures are listed, with the data that each needs.
     """
@@ -81,9 +83,9 @@ def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
             done += results
     except KeyboardInterrupt as stop:
         live.close()
-        then = "nothing of the rest was kept; with --resume FOLDER it can be gone on with"
+        then = "unfinished results were not kept; with --resume FOLDER it can be resumed"
         if options["resume"] is not None:
-            then = "the same command goes on from there"
+            then = "run the same command again to resume"
         click.echo(f"interrupted: {then}", err=True)
         return int(stop.args[0])
     finally:

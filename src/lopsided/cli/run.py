@@ -116,10 +116,10 @@ Examples:
 @click.option("--positive", help="The positive label. [the larger of the two]")
 @asking_options
 @time_option
-@click.option("--load", "load_path", help="Go on with a saved model.")
+@click.option("--load", "load_path", help="Start from a saved model.")
 @click.option("--save", "save_path", help="Save the model when the run ends.")
 @click.option("--predictions", help="Write score and prediction of every row to this file.")
-@click.option("--curve", help="Write the measures over the stream to this CSV file.")
+@click.option("--curve", help="Write the metrics over the stream to this CSV file.")
 @click.option("--report", "report_path", help="Write a report with figures to this HTML file.")
 @click.option(
     "--every",
@@ -130,11 +130,13 @@ Examples:
     "--checkpoint",
     type=click.IntRange(1),
     metavar="EVERY",
-    help="Save model and run every so many rows, to FILE.checkpoint of --save FILE.",
+    help="Save model and progress every EVERY rows, to FILE.checkpoint of --save FILE.",
 )
-@click.option("--resume", is_flag=True, help="Go on from the checkpoint of an interrupted run.")
-@click.option("--limit", type=click.IntRange(1), help="Stop after so many rows.")
-@cost_option('Prices in the report; to learn with them: --set class_weight="{1: 9, 0: 1}".')
+@click.option("--resume", is_flag=True, help="Resume an interrupted run from its checkpoint.")
+@click.option("--limit", type=click.IntRange(1), help="Stop after this many rows.")
+@cost_option(
+    'Costs of mistakes, for the report; to learn with them: --set class_weight="{1: 9, 0: 1}".'
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @quiet_option
 @config_option

@@ -32,13 +32,13 @@ Examples:
     "-f",
     "form",
     type=click.Choice(("csv", "jsonl")),
-    help="[by ending or first character]",
+    help="csv or jsonl. [by extension or first character]",
 )
 @click.option("--id", "key", default="id", show_default=True, help="Column or key of the ids.")
 @click.option("--label", default="label", show_default=True, help="Column or key of the labels.")
 @click.option("--weight", help="Column or key of weights.")
-@click.option("--positive", help="The positive label, where the model was not told it.")
-@click.option("--skip-told", is_flag=True, help="Pass over events that no longer wait.")
+@click.option("--positive", help="The positive label, if the model does not know it.")
+@click.option("--skip-told", is_flag=True, help="Skip events that no longer wait for a label.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     model: str,
@@ -53,7 +53,7 @@ def command(
 ) -> None:
     """Give MODEL the labels it asked for: CSV with the columns id and label, or JSON lines.
 
-    An empty label is one that is not known yet. All labels are taken, or none if one is wrong.
+    An empty label is not known yet. Either all labels are used, or none if one is wrong.
     """
     check_apart((labels,), (model,))
     told = passed = open_ = 0

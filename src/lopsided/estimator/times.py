@@ -60,7 +60,7 @@ def latest_day(days: NDArray[np.float64], latest: float, rows: NDArray[np.int64]
         side = "after" if leap > 0 else "before"
         raise BadRowError(
             f"the time {_date(days[row])} is {abs(leap):,} days {side} {_date(before[at])}, the "
-            f"latest so far; a budget that is daily takes at most {LEAP}: correct the time or "
+            f"latest so far; a daily budget allows at most {LEAP}: correct the time or "
             "leave the event out",
             row,
         )
