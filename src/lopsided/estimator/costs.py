@@ -54,7 +54,7 @@ class CostSensitiveClassifier(LinearClassifier):
                 if not (is_number(value) and value > 0):
                     raise ParameterError(
                         "class_weight",
-                        f"has the weight {value!r} for {label!r}; it must be positive",
+                        f"gives {label!r} the weight {value!r}; it must be positive",
                     )
             low, high = sorted(weight.values())
             if not (np.isfinite(float(high) / float(low)) and float(low) / float(high) > 0):

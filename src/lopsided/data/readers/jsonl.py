@@ -29,7 +29,7 @@ _LARGEST = int(sys.float_info.max)
 _LONGEST_NUMBER = 300  # digits that always fit
 _BYTE = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
 
-_NAME_LABEL = (("name that of the label with ", Parameter("label")),)
+_NAME_LABEL = (("name the key of the label with ", Parameter("label")),)
 
 
 class JsonLinesReader(Reader):
