@@ -61,7 +61,7 @@ def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = Non
     Returns
     -------
     OnlineClassifier
-        The model as it was saved; going on from it gives the same bits as never having stopped.
+        The model as it was saved; resuming from it gives the same bits as never having stopped.
     """
     model, _ = load_run(path)
     if kind is not None and not isinstance(model, kind):

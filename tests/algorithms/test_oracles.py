@@ -24,7 +24,8 @@ from oracle_streams import (
 from streams import csr, stream
 
 import lopsided
-from reference import ORACLES, run
+from lopsided.catalog import CATALOG
+from reference import AUC_ORACLES, KERNEL_ORACLES, ORACLES, run
 
 weight_modes = st.sampled_from(["margin", "slope"])
 losses = st.sampled_from(["I", "II"])
@@ -128,6 +129,14 @@ OPTIONS = {
         "transductive": switches,
     },
 }
+
+
+def test_every_class_of_the_catalog_has_its_oracle():
+    classes = {entry.cls.__name__ for entry in CATALOG}
+    oracles = ORACLES.keys() | AUC_ORACLES.keys() | KERNEL_ORACLES.keys()
+    elsewhere = {"Active", "Recommended"}  # reference/active.py and reference/recommended.py
+    assert classes == oracles - {"SACOG"} | elsewhere
+    assert OPTIONS.keys() == ORACLES.keys()
 
 
 def cannot_weigh(name, options):

@@ -1,4 +1,4 @@
-"""Parameters of estimators: where they are declared their range is declared too."""
+"""Parameters of estimators, declared together with their ranges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def parameter(
 
 def is_number(value: Any) -> bool:
     """Say whether a value is a finite number."""
-    if type(value) is float:  # as most are
+    if type(value) is float:  # the common case
         return math.isfinite(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         return False
@@ -130,7 +130,7 @@ def switch(default: bool) -> Any:
     )
 
 
-# Of a class: dataclasses looks for them every time.
+# The fields of a class, cached: dataclasses collects them on every call.
 Fields = tuple[dataclasses.Field[Any], ...]
 fields_of: Callable[[Any], Fields] = functools.cache(dataclasses.fields)
 
@@ -176,7 +176,7 @@ else:  # type checkers do not look through this
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 class Parameterised:
-    """Something whose annotated fields are its parameters, in the way scikit-learn knows."""
+    """A class whose annotated fields are its parameters, with the interface of scikit-learn."""
 
     def __new__(cls, *_args: Any, **params: Any) -> Self:
         """Say which parameter was probably meant when there is none of that name."""
