@@ -17,8 +17,8 @@ import pytest
 import lopsided
 from lopsided import report
 from lopsided.metrics import Counts
+from lopsided.report.canvas import spread_out
 from lopsided.report.content import cheapest
-from lopsided.report.figures import _spread
 from lopsided.report.points import Points
 
 DATE = datetime.date(2026, 1, 2)
@@ -381,7 +381,7 @@ def test_matplotlib_is_not_imported_before_it_is_needed():
 
 def test_labels_of_lines_do_not_overlap():
     for wanted in ([0.5] * 8, [0.0, 0.01, 1.0, 0.99], [-3.0, 0.2, 9.0]):
-        places = _spread(wanted, 0.1)
+        places = spread_out(wanted, 0.1)
         order = sorted(range(len(wanted)), key=lambda k: wanted[k])
         gaps = np.diff([places[k] for k in order])
         assert gaps.min() > 0.099

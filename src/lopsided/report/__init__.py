@@ -1,4 +1,4 @@
-"""One page that shows what was found: a single HTML file, nothing loaded, no script."""
+"""Reports: a single HTML file without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from ..errors import InputError, InputTypeError
 from ..evaluation.progressive import Progress
 from ..metrics import Counts
 from . import compared
+from .canvas import require
 from .content import clean, from_runs
-from .figures import figures, require
+from .figures import figures
 from .page import page
 
 __all__ = ["render", "require", "write"]
 
 
 def write(result: Any, path: str | os.PathLike[str], **about: Any) -> None:
-    """Write a report to a file, whole or not at all.
+    """Write a report to a file, atomically.
 
     Parameters
     ----------
     result, **about
         As for `render`.
     path : str or path
-        Where it goes.
+        The file.
     """
     write_atomically(path, render(result, **about).encode())
 
@@ -55,25 +56,25 @@ def render(
     Parameters
     ----------
     result : Comparison, Progress, sequence of Counts, or mapping of names to the last two
-        A comparison, a run, or several runs. Counts are those along a run; the last are those of
-        the whole.
+        A comparison, a run, or several runs. Counts are cumulative along a run; the last are those
+        of the complete run.
     title : str, optional
         The heading.
     command : str or sequence of str
-        What was typed; words are quoted for the shell.
+        The command line; words are quoted for the shell.
     cost : pair of floats, optional
-        The price of a missed positive and of a false alarm. Default: 0.9 and 0.1; a comparison has
+        The cost of a missed positive and of a false alarm. Default: 0.9 and 0.1; a comparison has
         its own.
     unit : str
-        Of the prices, for example "€".
+        The unit of costs, for example "€".
     data : mapping, optional
-        What is known of the data: name, rows, features and so on.
+        Facts about the data: name, rows, features and so on.
     parameters : mapping, optional
         The parameters of each learner.
     seed : int, optional
-        Of whatever was random.
+        The random seed.
     notes : sequence of str
-        Sentences that belong to the result, such as what was left out.
+        Remarks on the result, such as what was left out.
     date : date, optional
         Default: today.
 
@@ -129,10 +130,10 @@ def _named(result: Any) -> Mapping[str, Any]:
 
 
 def _points(run: Any) -> list[Counts]:
-    """Return the counts along a run; the last are those of the whole."""
+    """Return the counts along a run, ending with those of the complete run."""
     if isinstance(run, Progress):
-        whole = Counts.of(run)
-        return [*(c for c in run.curve if c.events < whole.events), whole]
+        total = Counts.of(run)
+        return [*(c for c in run.curve if c.events < total.events), total]
     points = list(run) if isinstance(run, Iterable) else [run]
     if not points or not all(isinstance(point, Counts) for point in points):
         raise InputTypeError(f"a report is made from Progress or Counts, not from {run!r}")
@@ -146,7 +147,7 @@ def _described(data: Mapping[str, Any]) -> str:
 
 
 def _listed(known: Mapping[str, Any]) -> str:
-    return ", ".join(f"{clean(k)}={_value(v)}" for k, v in known.items()) or "as they come"
+    return ", ".join(f"{clean(k)}={_value(v)}" for k, v in known.items()) or "defaults"
 
 
 def _value(value: Any) -> str:

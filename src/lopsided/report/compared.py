@@ -1,4 +1,4 @@
-"""What a report says of a comparison."""
+"""The content of a report on a comparison."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .content import Content, Curve, LearnerReport, Line, Sweep, Table, clean
 _WORDS = {"sum": "balanced accuracy", "auc": "AUC", "f1": "F1", "mcc": "MCC"}
 
 _PASSES = {
-    "folds": " This is the pass over the training rows; the table is of the folds held out.",
-    "held out": " This is the pass over the training rows; the table is of the rows held out.",
+    "folds": " This is the pass over the training rows; the table is for the held-out folds.",
+    "held out": " This is the pass over the training rows; the table is for the held-out rows.",
     "time": " The table leaves out the first third.",
 }
 _T_TEST = "t\N{NON-BREAKING HYPHEN}test"
@@ -43,7 +43,7 @@ def from_comparison(result: Any, *, title: str, unit: str) -> Content:
 
 
 def facts(result: Any) -> list[tuple[str, str]]:
-    """Return how it was done, in words."""
+    """Return the settings, in words."""
     balance = "known beforehand" if result.about["known_counts"] else "estimated on the way"
     return [
         ("runs", clean(result.about["splits"])),
@@ -65,8 +65,8 @@ def _learner(result: Any, row: Any) -> LearnerReport:
         f.name: float(np.mean([getattr(c, f.name) for c in counts]))
         for f in dataclasses.fields(Counts)
     }
-    for whole in ("events", "queries", "updates"):
-        mean[whole] = round(mean[whole])
+    for name in ("events", "queries", "updates"):
+        mean[name] = round(mean[name])
     curve = result.curves.get(row.name, {})
     return LearnerReport(
         clean(row.name),
@@ -118,10 +118,10 @@ def _table(result: Any) -> Table:
             cells.append(f"{row.wins}/{row.ties}/{row.losses}")
         cells += [f"{row.mean['updates']:,.0f}", f"{row.mean['seconds']:.4f}"]
         rows.append([*cells, _settings(row.parameters) + (" (varies)" if row.varies else "")])
-    note = f"Cost at {result.fn:g} a missed positive and {result.fp:g} a false alarm."
+    note = f"Cost at {result.fn:g} per missed positive and {result.fp:g} per false alarm."
     if tested:
         note = (
-            f"Means ± standard deviation over the runs. {note} The p-values are of paired, "
+            f"Means ± standard deviation over the runs. {note} The p-values are those of paired, "
             "two-sided tests against the best learner; w/t/l are wins, ties and losses against the "
             "others by the t-test at 95\N{NO-BREAK SPACE}%."
         )
@@ -130,7 +130,7 @@ def _table(result: Any) -> Table:
 
 
 def _figure(metric: str, mean: float, std: float) -> str:
-    """Return a mean with its deviation, with the digits of the tables in text."""
+    """Return a mean with its deviation, rounded as in text tables."""
     if math.isnan(mean):
         return "–"
     scale = 100 if _share(metric) else 1
@@ -158,7 +158,7 @@ def _settings(parameters: Mapping[str, Any]) -> str:
 
 
 def _sweeps(result: Any) -> list[Sweep]:
-    """Return the metric against every numeric parameter that was tried at several values."""
+    """Return the metric by every numeric parameter that was tried at several values."""
     names = dict.fromkeys(name for run in result.sweep for name in run.parameters)
     found = [Sweep(clean(name), _lines(result, name), _others(result, name)) for name in names]
     return [sweep for sweep in found if sweep.lines]
@@ -189,5 +189,5 @@ def _lines(result: Any, parameter: str) -> dict[str, Line]:
 
 
 def _best(groups: Sequence[Sequence[float]], larger: bool) -> Sequence[float]:
-    """Return the runs at the best of the other parameters."""
+    """Return the runs with the best values of the other parameters."""
     return max(groups, key=lambda g: float(np.mean(g)) * (1 if larger else -1))

@@ -1,4 +1,4 @@
-"""What a report says, whatever it is made from."""
+"""The content of a report, independent of its source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from .._text import percent
 from ..metrics import Counts
 
-PRICES = (1.0, 1000.0)  # of a miss, in false alarms, in the figure of prices
+PRICES = (1.0, 1000.0)  # of a miss, in false alarms: the range of the figure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Curve:
 
 @dataclasses.dataclass(frozen=True)
 class LearnerReport:
-    """One learner: its counts (the mean if there were several runs) and what else is known."""
+    """One learner: its counts (the mean over several runs), curve and standard deviations."""
 
     name: str
     counts: Counts
@@ -38,9 +38,9 @@ Line: TypeAlias = tuple[Sequence[float], Sequence[float], Sequence[float]]
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """A metric against a parameter: for each learner its values, means and deviations.
+    """A metric by a parameter: values, means and deviations of each learner.
 
-    Where there are `others`, they are at their best for each value.
+    Other parameters, if any (`others`), are at their best for each value.
     """
 
     parameter: str
@@ -50,7 +50,7 @@ class Sweep:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Rows of text; the first cell of a row is its name. Some rows are only there to compare."""
+    """Rows of text; the first cell of a row is its name. Rows of `beside` are for comparison."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -61,7 +61,7 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Content:
-    """All that a report says."""
+    """The content of a report."""
 
     title: str
     sentence: str
@@ -73,14 +73,14 @@ class Content:
     metric: str = "sum"
     percent: bool = True
     weight: float = 0.5  # of sensitivity in the sum
-    passes: str = ""  # what the curves are of, where the table is of something else
+    passes: str = ""  # what the curves show, if not the same as the table
     sweeps: Sequence[Sweep] = ()
     facts: Sequence[tuple[str, str]] = ()
     command: str = ""
 
 
 def clean(value: Any) -> str:
-    """Return a text of others in one line, without what a page cannot hold."""
+    """Return foreign text on one line, without unprintable characters."""
     text = " ".join(str(value).split()).encode("utf-8", "replace").decode()
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
@@ -93,7 +93,7 @@ def money(value: float, unit: str) -> str:
 
 
 def trivial(counts: Counts) -> dict[str, Counts]:
-    """Return what the two rules that look at nothing do on the same stream."""
+    """Return the counts of the two constant rules on the same stream."""
     p, n = counts.positives, counts.negatives
     return {
         "flag nobody": Counts(positives=p, negatives=n, false_negatives=p),
@@ -104,7 +104,7 @@ def trivial(counts: Counts) -> dict[str, Counts]:
 def from_runs(
     runs: Mapping[str, Sequence[Counts]], *, title: str, cost: tuple[float, float], unit: str
 ) -> Content:
-    """Return the content for runs, each as its curve up to the whole of it."""
+    """Return the content for runs, each given by its cumulative counts."""
     fn, fp = cost
     learners = [
         LearnerReport(clean(name), curve[-1], _curve([c for c in curve if c.events], fn, fp))
@@ -177,12 +177,12 @@ def _table(
         rows,
         best,
         [[*cells, *[""] * (len(header) - len(cells))] for cells in beside],
-        f"Cost at {money(fn, unit)} a missed positive and {money(fp, unit)} a false alarm.",
+        f"Cost at {money(fn, unit)} per missed positive and {money(fp, unit)} per false alarm.",
     )
 
 
 def cheapest(lines: Mapping[str, Counts]) -> list[tuple[str, float]]:
-    """Return who is cheapest as the price of a miss rises, each with the price it is so up to."""
+    """Return the cheapest learners as the price of a miss rises, each with its upper price."""
     price, last = PRICES
     found = []
     while price < last:

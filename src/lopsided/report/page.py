@@ -1,4 +1,4 @@
-"""The page: one file, nothing loaded, no script."""
+"""The HTML page: one file without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def page(content: Content, figures: Sequence[Figure]) -> str:
 
 
 def document(title: str, sentence: str, parts: Sequence[str]) -> str:
-    """Return a whole page around its parts."""
+    """Return a complete page from its parts."""
     return "\n".join(
         [
             "<!doctype html>",
@@ -93,12 +93,12 @@ def document(title: str, sentence: str, parts: Sequence[str]) -> str:
 
 
 def side_by_side(figures: Sequence[Figure]) -> list[str]:
-    """Return figures, as many in a row as there is room for."""
+    """Return figures side by side, as many as fit."""
     return ['<div class="figures">', *map(_figure, figures), "</div>"]
 
 
 def table(table: Table, name: str = "Table of learners") -> list[str]:
-    """Return a table that can be scrolled sideways."""
+    """Return a table that scrolls horizontally."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
     parts = [
         f'<div class="scroll" role="region" aria-label="{escape(name)}" tabindex="0">',

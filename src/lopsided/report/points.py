@@ -1,4 +1,4 @@
-"""The curve of a run of any length in flat memory."""
+"""The curve of a run of any length in constant memory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _MOST = 200
 
 
 class Points:
-    """Counts at evenly spaced rows; when there are too many, every second one goes.
+    """Counts at evenly spaced rows; when there are too many, every second one is dropped.
 
     Parameters
     ----------
     kept : dict, optional
-        The state of a run to go on with.
+        The state of a run to resume.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Points:
         self.curve = [Counts(**row) for row in rows]
 
     def add(self, rows: int, counts: Counts) -> None:
-        """Keep the counts after so many rows, if a point is due there."""
+        """Add the counts after a number of rows, if a point is due there."""
         if rows % self.every:
             return
         self.curve.append(counts)
@@ -42,5 +42,5 @@ class Points:
             self.curve = self.curve[1::2]
 
     def state(self) -> dict[str, Any]:
-        """Return what another run needs to go on from here."""
+        """Return what a run needs to resume from here."""
         return {"every": self.every, "curve": [dataclasses.asdict(c) for c in self.curve]}

@@ -1,4 +1,4 @@
-"""Made-up streams: the set of the sparse paper, words of a long text, and one like fraud."""
+"""Synthetic streams: the set of the sparse paper, bags of words, and simulated fraud."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..block import Block, Sparse
-from ._blocks import Best, Events, Stream, check_ranges
+from ._blocks import Best, Events, SyntheticStream, check_ranges
 from ._fraud import Fraud, fraud
 
 __all__ = ["Best", "Events", "Fraud", "SparsePaper", "Zipf", "fraud", "sparse_paper", "zipf"]
 
 
-class SparsePaper(Stream):
-    """What :func:`sparse_paper` returns: iterate it for blocks."""
+class SparsePaper(SyntheticStream):
+    """What :func:`sparse_paper` returns: iterate over it for blocks."""
 
     def __init__(self, rows: int, seed: int, test: bool, block_rows: int) -> None:
         self.rows, self.seed, self.test, self.block_rows = rows, seed, test, block_rows
@@ -24,8 +24,8 @@ class SparsePaper(Stream):
         self.mean = rng.uniform(-1, 1, self.effective)
         self.variance = rng.uniform(0.5, 100, self.effective)
 
-    def _draw(self, piece: int, rows: int) -> dict[str, Any]:
-        rng = np.random.default_rng([self.seed, 2 if self.test else 1, piece])
+    def _draw(self, batch: int, rows: int) -> dict[str, Any]:
+        rng = np.random.default_rng([self.seed, 2 if self.test else 1, batch])
         signal = rng.normal(self.mean, np.sqrt(self.variance), (rows, self.effective))
         others = rng.random((rows, self.features - self.effective))
         chosen = np.sort(others.argpartition(self.noisy, axis=1)[:, : self.noisy], axis=1)
@@ -41,8 +41,8 @@ class SparsePaper(Stream):
         return _sparse_block(columns, first, self.features, "sparse_paper")
 
 
-class Zipf(Stream):
-    """What :func:`zipf` returns: iterate it for blocks."""
+class Zipf(SyntheticStream):
+    """What :func:`zipf` returns: iterate over it for blocks."""
 
     def __init__(
         self, rows: int, features: int, nonzeros: int, positive: float, seed: int, block_rows: int
@@ -52,8 +52,8 @@ class Zipf(Stream):
         self._cut = 0.0
         self._cut = float(np.quantile(self._draw(-1, 4096)["score"], 1 - positive))
 
-    def _draw(self, piece: int, rows: int) -> dict[str, Any]:
-        rng = np.random.default_rng([self.seed, piece + 1])
+    def _draw(self, batch: int, rows: int) -> dict[str, Any]:
+        rng = np.random.default_rng([self.seed, batch + 1])
         indices = _words(rng, rows, self.features, self.nonzeros)
         data = rng.uniform(0.2, 1.0, indices.shape)
         data /= np.linalg.norm(data, axis=1, keepdims=True)
@@ -66,7 +66,7 @@ class Zipf(Stream):
 
 
 def _words(rng: np.random.Generator, rows: int, features: int, nonzeros: int) -> NDArray[np.int32]:
-    """Return different words in each row, in order: the first ones of a long text."""
+    """Return distinct words for each row, in order: the first ones of a long text."""
     exponent = 1.05
     draws = 1 - rng.random((rows, 3 * nonzeros)) * (1 - (features + 1.0) ** (1 - exponent))
     text = (draws ** (1 / (1 - exponent)) - 1).astype(np.int32)
@@ -74,13 +74,13 @@ def _words(rng: np.random.Generator, rows: int, features: int, nonzeros: int) ->
     for row, words in zip(out, text, strict=True):
         found, first = np.unique(words, return_index=True)
         kept = found[np.sort(first).searchsorted(first) < nonzeros]
-        # hardly ever too few words: then the rarest
+        # very rarely there are too few words: fill up with the rarest ones
         row[:] = kept if len(kept) == nonzeros else np.arange(features - nonzeros, features)
     return out
 
 
 def _rule(indices: NDArray[np.int32], seed: int) -> NDArray[np.float64]:
-    """Return the weight of each feature in the true rule, in -1 to 1, without a table of them."""
+    """Return the weight of each feature in the true rule, from -1 to 1, without a table."""
     z = indices.astype(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
@@ -115,15 +115,15 @@ def zipf(
     Parameters
     ----------
     rows : int
-        How many.
+        Number of rows.
     features, nonzeros : int
-        All words, and different words in a row.
+        Size of the vocabulary, and number of distinct words per row.
     positive : float
-        About the share of positives.
+        Approximate share of positives.
     seed : int
-        Fixes the hyperplane and the rows.
+        Seed of the hyperplane and the rows.
     block_rows : int
-        Rows in a block; has no influence on the rows.
+        Rows per block; it does not change the rows.
 
     Examples
     --------
@@ -154,13 +154,13 @@ def sparse_paper(
     Parameters
     ----------
     rows : int, optional
-        By default as in the paper: 100,000 to train, 10,000 to test.
+        Default: as in the paper, 100,000 for training and 10,000 for testing.
     seed : int
-        Fixes the hyperplane and the rows.
+        Seed of the hyperplane and the rows.
     test : bool
-        Rows of the test part: the same hyperplane, other rows.
+        Generate the test part: the same hyperplane, other rows.
     block_rows : int
-        Rows in a block; has no influence on the rows.
+        Rows per block; it does not change the rows.
 
     Examples
     --------

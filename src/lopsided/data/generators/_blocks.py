@@ -1,7 +1,7 @@
-"""What made-up streams have in common: rows in pieces, pieces in blocks.
+"""What synthetic streams share: rows are drawn in batches and yielded in blocks.
 
-Rows are drawn in fixed pieces, each from a generator of its own made from the seed and the number
-of the piece, so a stream has the same rows whatever the size of the blocks, in flat memory.
+Each batch has a fixed size and its own random generator, seeded with the seed of the stream and the
+number of the batch. So the rows do not depend on the size of the blocks, and memory is constant.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from ...errors import ParameterError
 from ..block import Block
 
-_PIECE = 1024  # rows drawn from one generator; part of what a seed means, so never change it
+_BATCH = 1024  # rows per random generator; streams depend on it, so never change it
 
 
 @dataclasses.dataclass(kw_only=True)
 class Events(Block):
-    """A block of a made-up stream: what a reader gives, and what only the maker knows.
+    """A block of a synthetic stream: what a reader gives, and the hidden truth.
 
     Attributes
     ----------
     time : array
-        When each event happens, in seconds; the stream starts at 0, which is 1970.
+        The time of each event in seconds since 1970; the stream starts at 0.
     delay : array
         Seconds until its label is known.
     truth : array
@@ -40,14 +40,14 @@ class Events(Block):
 
 @dataclasses.dataclass(frozen=True)
 class Best:
-    """The best that any rule can expect on a stream.
+    """The best expected result of any rule on a stream.
 
     Attributes
     ----------
     cost : float
-        The price of the mistakes over the whole stream.
+        The cost of the mistakes over the stream.
     sensitivity, specificity : float
-        Of the rule with that cost.
+        Those of the rule with that cost.
     """
 
     cost: float
@@ -60,7 +60,7 @@ class Best:
 
 
 def check_ranges(**limits: tuple[float, float, float]) -> None:
-    """Raise a ValueError for the first value that is not between its limits."""
+    """Raise for the first value outside its limits."""
     for name, (value, low, high) in limits.items():
         if not low <= value <= high:
             raise ParameterError(
@@ -68,28 +68,28 @@ def check_ranges(**limits: tuple[float, float, float]) -> None:
             )
 
 
-class Stream:
-    """Rows in blocks; `_draw` makes the rows of one piece, always the same ones."""
+class SyntheticStream:
+    """Rows in blocks; `_draw` returns the rows of one batch, always the same ones."""
 
     rows: int
     block_rows: int
 
-    def _draw(self, piece: int, rows: int) -> dict[str, Any]:
+    def _draw(self, batch: int, rows: int) -> dict[str, Any]:
         raise NotImplementedError
 
     def _block(self, columns: dict[str, Any], first: int) -> Block:
         raise NotImplementedError
 
-    def _pieces(self) -> Iterator[dict[str, Any]]:
-        for piece, first in enumerate(range(0, self.rows, _PIECE)):
-            rows = min(_PIECE, self.rows - first)
-            # a whole piece is drawn even if its end is not wanted: a longer stream begins alike
-            yield {name: column[:rows] for name, column in self._draw(piece, _PIECE).items()}
+    def _batches(self) -> Iterator[dict[str, Any]]:
+        for batch, first in enumerate(range(0, self.rows, _BATCH)):
+            rows = min(_BATCH, self.rows - first)
+            # always draw a full batch, so that a longer stream starts with the same rows
+            yield {name: column[:rows] for name, column in self._draw(batch, _BATCH).items()}
 
     def __iter__(self) -> Iterator[Any]:
         held: list[dict[str, Any]] = []
         first = count = 0
-        for columns in self._pieces():
+        for columns in self._batches():
             held.append(columns)
             count += len(columns["y"])
             while count >= self.block_rows:

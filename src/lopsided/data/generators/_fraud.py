@@ -1,4 +1,4 @@
-"""A stream that looks like fraud, whose best attainable cost is known."""
+"""A stream of simulated fraud whose best attainable cost is known."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InputError, ParameterError
-from ._blocks import Best, Events, Stream, check_ranges
+from ._blocks import Best, Events, SyntheticStream, check_ranges
 
 Floats = NDArray[np.float64]
 _DAY = 86400.0  # seconds
 _GRID = 512  # points in time over which expectations are averaged
 
 _Function = Callable[[Floats], Floats]
-# The continuous features: name, how far frauds are from the rest (scaled to the separation), and
-# the monotone map from the Gaussian behind it to the column and back.
-_AMOUNT = (3.5, 1.2)  # mean and deviation of its logarithm
+# The continuous features: name, shift of frauds (scaled to the separation), and the monotone map
+# from the underlying Gaussian to the column and back.
+_AMOUNT = (3.5, 1.2)  # mean and standard deviation of the logarithm
 _CONTINUOUS: tuple[tuple[str, float, _Function, _Function], ...] = (
     (
         "amount",
@@ -37,9 +37,9 @@ _CONTINUOUS: tuple[tuple[str, float, _Function, _Function], ...] = (
     ("hours", 0.0, lambda z: np.sinh(z), np.arcsinh),
     ("clicks", 0.0, lambda z: 100 * z, lambda x: x / 100),
 )
-_CORRELATION = 0.3  # of neighbours; its powers further away
-# The discrete features: the columns (one-hot if several) and the chances of each value for a
-# fraud and for the rest. A single column is 1 with the first chance, else 0.
+_CORRELATION = 0.3  # between adjacent features; it decays geometrically
+# The discrete features: the columns (one-hot if several) and the probabilities of each value for
+# frauds and for the rest. A single column is 1 with the first probability, else 0.
 _DISCRETE: tuple[tuple[tuple[str, ...], tuple[float, ...], tuple[float, ...]], ...] = (
     (("foreign",), (0.45, 0.55), (0.10, 0.90)),
     (("night",), (0.50, 0.50), (0.25, 0.75)),
@@ -66,10 +66,10 @@ def fraud(
 ) -> Fraud:
     """Return a stream with rare positives whose best attainable cost is known.
 
-    Event i happens at a time drawn evenly from the i-th of `per_day` slots of each day. It is a
-    fraud with chance p(t), where logit p(t) = logit(rate) + drift sin(2 pi t / period), t in days.
-    Behind the 8 continuous columns is a Gaussian vector, correlated, with the same covariance S for
-    both classes and means 0 and m, where m' S^-1 m = separation^2. Each column is a monotone
+    The time of event i is uniform in the i-th of `per_day` slots of each day. It is a fraud with
+    probability p(t), where logit p(t) = logit(rate) + drift sin(2 pi t / period), t in days. The 8
+    continuous columns derive from a correlated Gaussian vector, with the same covariance S for both
+    classes and means 0 and m, where m' S^-1 m = separation^2. Each column is a monotone
     function of one coordinate, so scales and tails differ (amounts are log-normal, speeds are
     cubes, gaps are thousandths, balances tens of thousands) but nothing is lost. Two binary columns
     and a kind of shop (5 one-hot columns) are independent of these within a class. So the log-odds
@@ -81,29 +81,29 @@ def fraud(
     rows : int
         Number of events.
     seed : int
-        Fixes the rows; the model is always the same.
+        Seed of the rows; the model is always the same.
     rate : float
         Share of frauds in the middle of a drift period.
     drift : float
-        How far the log-odds of a fraud swing up and down; 0: a constant ratio.
+        Amplitude of the log-odds of a fraud over time; 0: a constant ratio.
     period : float
-        Days of one swing.
+        Days of one oscillation.
     per_day : float
-        Events a day.
+        Events per day.
     separation : float
-        Distance of the classes in the continuous columns, in deviations.
+        Distance of the classes in the continuous columns, in standard deviations.
     noise : pair of floats
-        Chance that a fraud is reported as fine, and that a fine event is reported as fraud.
+        Probability that a fraud is reported as fine, and that a fine event is reported as fraud.
     delay : pair of floats
-        Mean days until the label is known, of events reported as fraud and as fine.
+        Mean days until the label is known, for events reported as fraud and as fine.
     block_rows : int
-        Rows in a block; has no influence on the rows.
+        Rows per block; it does not change the rows.
 
     Returns
     -------
     Fraud
-        Iterate it for blocks of :class:`Events`, whose weight is the amount; ask it for
-        `best(fn, fp)` and `best_sum(alpha)`.
+        Iterate over it for blocks of :class:`Events`, whose weight is the amount. It has the
+        methods `best(fn, fp)` and `best_sum(alpha)`.
 
     Examples
     --------
@@ -134,8 +134,8 @@ def fraud(
 
 
 @dataclasses.dataclass(eq=False)
-class Fraud(Stream):
-    """What :func:`fraud` returns: iterate it for blocks of events."""
+class Fraud(SyntheticStream):
+    """What :func:`fraud` returns: iterate over it for blocks of events."""
 
     rows: int
     seed: int
@@ -161,7 +161,7 @@ class Fraud(Stream):
         self.names = [name for name, *_ in _CONTINUOUS] + columns
 
     def log_odds(self, time: ArrayLike) -> Floats:
-        """Return the log-odds of a fraud at some times, before anything is seen of an event."""
+        """Return the prior log-odds of a fraud at some times."""
         return self._log_odds(np.asarray(time, dtype=float) / _DAY)
 
     def _log_odds(self, days: Floats) -> Floats:
@@ -169,7 +169,7 @@ class Fraud(Stream):
         return np.asarray(math.log(self.rate / (1 - self.rate)) + self.drift * np.sin(phase))
 
     def score(self, X: ArrayLike, time: ArrayLike) -> Floats:
-        """Return the log-odds of a fraud given all that can be seen: the best score there is."""
+        """Return the log-odds of a fraud given all features: the optimal score."""
         X = np.asarray(X, dtype=float)
         backs = [back for *_, back in _CONTINUOUS]
         latent = np.column_stack([back(X[:, j]) for j, back in enumerate(backs)])
@@ -185,16 +185,16 @@ class Fraud(Stream):
     def best(
         self, fn: float = 0.9, fp: float = 0.1, *, weighted: bool = False, truth: bool = False
     ) -> Best:
-        """Return what the rule with the least expected cost attains.
+        """Return the result of the rule with the lowest expected cost.
 
         Parameters
         ----------
         fn, fp : float
-            The price of a missed positive and of a false alarm.
+            The cost of a missed positive and of a false alarm.
         weighted : bool
-            Each event counts with its weight, the amount.
+            Weight each event by its amount.
         truth : bool
-            Judge by the true classes instead of the reported labels.
+            Count by the true classes instead of the reported labels.
         """
         if not (fn >= 0 and fp >= 0 and 0 < fn + fp < math.inf):
             raise InputError(f"fn={fn!r}, fp={fp!r}: prices must be numbers of at least 0")
@@ -203,7 +203,7 @@ class Fraud(Stream):
         return Best(cost=cost, sensitivity=true_p / p, specificity=1 - false_p / n)
 
     def best_sum(self, alpha: float = 0.5, *, weighted: bool = False, truth: bool = False) -> Best:
-        """Return what the rule with the largest sum of sensitivity and specificity attains.
+        """Return the result of the rule with the largest sum of sensitivity and specificity.
 
         With alpha 0.5 the sum is the balanced accuracy. The cost is 1 minus the sum.
         """
@@ -216,12 +216,12 @@ class Fraud(Stream):
     def _expected(
         self, limit: float, weighted: bool, truth: bool
     ) -> tuple[float, float, float, float]:
-        """Return true positives, false positives, positives and negatives expected an event.
+        """Return expected true positives, false positives, positives and negatives per event.
 
-        The rule raises an alarm if the chance of a positive is at least `limit`.
+        The rule raises an alarm if the probability of a positive is at least `limit`.
         """
         lost, wrong = (0.0, 0.0) if truth else self.noise
-        # the chance of a reported positive is a rising line in the chance of a true one
+        # reported positives: a probability that grows linearly with that of a true positive
         chance = (limit - wrong) / (1 - lost - wrong)
         threshold = _logit(min(max(chance, 0.0), 1.0))
         slots = (np.arange(_GRID) + 0.5) / _GRID
@@ -246,14 +246,14 @@ class Fraud(Stream):
         )
 
     def _amount(self, fraud: bool) -> tuple[float, float]:
-        """Return the mean amount of a class, and how far weighting by it moves the score."""
+        """Return the mean amount of a class, and how much weighting by it shifts the score."""
         mean, deviation = _AMOUNT
         shift = self._shift[0] if fraud else 0.0
         return math.exp(mean + deviation * shift + deviation**2 / 2), deviation * self._shift[0]
 
-    def _draw(self, piece: int, rows: int) -> dict[str, Any]:
-        rng = np.random.default_rng([self.seed, piece])
-        days = (piece * rows + np.arange(rows) + rng.random(rows)) / self.per_day
+    def _draw(self, batch: int, rows: int) -> dict[str, Any]:
+        rng = np.random.default_rng([self.seed, batch])
+        days = (batch * rows + np.arange(rows) + rng.random(rows)) / self.per_day
         truth = rng.random(rows) < 1 / (1 + np.exp(-self._log_odds(days)))
         latent = rng.standard_normal((rows, len(_CONTINUOUS))) @ self._root.T
         latent += np.outer(truth, self._shift)
@@ -279,7 +279,7 @@ class Fraud(Stream):
 
 
 def _combinations(fraud: bool) -> list[tuple[float, float]]:
-    """Return the chance in a class, and the evidence for fraud, of all discrete values together."""
+    """Return probability and log-likelihood ratio of all combinations of discrete values."""
     found = []
     for values in itertools.product(*(range(len(p)) for _, p, _ in _DISCRETE)):
         p = math.prod(_DISCRETE[j][1][k] for j, k in enumerate(values))
@@ -295,5 +295,5 @@ def _logit(chance: float) -> float:
 
 
 def _phi(x: Floats) -> Floats:
-    """Return the normal distribution function."""
+    """Return the standard normal distribution function."""
     return np.array([0.5 * math.erfc(-v / math.sqrt(2)) for v in x.ravel()]).reshape(x.shape)

@@ -1,1 +1,1 @@
-"""Data sets by name: where they are, and how to get them."""
+"""Data sets by name: finding and fetching them."""

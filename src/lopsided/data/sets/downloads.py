@@ -1,4 +1,4 @@
-"""Folders where data sets may already be: given ones, LOPSIDED_DATA, the cache."""
+"""Finding data sets on this machine: in given folders, LOPSIDED_DATA and the cache."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Found:
     Attributes
     ----------
     dataset : Dataset
-        Which one.
+        The data set.
     kind : str
         "published": the files as published, `dataset.positive` says which class is positive;
         "prepared": LIBSVM text with the labels +1 and -1;
-        "base": the files of the whole set from which this one must still be sampled.
+        "base": the files of the full set from which this one must still be sampled.
     paths : tuple of Path
         One for each part.
     parts : tuple of str
-        What each is: "all", "train", "test", …
+        The part of each: "all", "train", "test", …
     checksums : tuple of str or None
-        What the checksum of each should be: "sha256:…", "md5:…", or None when not known.
+        The expected checksum of each: "sha256:…", "md5:…", or None if unknown.
     notes : tuple of str
-        In what the files differ from the published ones.
+        How the files differ from the published ones.
     """
 
     dataset: Dataset
@@ -47,7 +47,7 @@ class Found:
     notes: tuple[str, ...] = ()
 
     def check(self) -> dict[Path, bool | None]:
-        """Compare each file with its checksum; None where no checksum is known."""
+        """Compare each file with its checksum; None if no checksum is known."""
         return {
             path: None if wanted is None else checksum_of(path, wanted) == wanted
             for path, wanted in zip(self.paths, self.checksums, strict=True)
@@ -104,15 +104,15 @@ def find(
     folders : path or iterable of paths
         Folders to search before LOPSIDED_DATA and the cache.
     parts : iterable of str, optional
-        Only these parts ("train", "test"); by default all that the set consists of.
+        Only these parts ("train", "test"). Default: all parts of the set.
 
     Returns
     -------
     Found or None
-        The files, all from one folder; None if no folder has them all. Files may be packed as
-        .bz2, .gz, .xz or .zst, whatever the packing of the published ones. Published files come
-        before copies with the labels +1 and -1 (NAME.libsvm, NAME.t.libsvm, or what the
-        folder's MANIFEST.csv says).
+        The files, all from one folder; None if no folder has them all. Files may be compressed as
+        .bz2, .gz, .xz or .zst, independent of the published ones. Published files take precedence
+        over copies with the labels +1 and -1 (NAME.libsvm, NAME.t.libsvm, or the names in the
+        folder's MANIFEST.csv).
 
     Examples
     --------
@@ -166,7 +166,7 @@ def select(files: Iterable[Source | Prepared], parts: list[str] | None) -> list[
 def _place(
     folder: Path, file: Source | Prepared, manifest: _Manifest
 ) -> tuple[Path | None, str | None]:
-    """Return where a file is in a folder and what its checksum should be there."""
+    """Return the path of a file in a folder and its expected checksum."""
     for candidate in _spellings(file.name):
         path = _existing(folder, candidate)
         if path is not None:
@@ -180,7 +180,7 @@ def _place(
 
 def _expected(file: Source | Prepared, path: Path, manifest: _Manifest) -> str | None:
     if isinstance(file, Source):
-        # a checksum is of the file as published, not of one packed in another way
+        # a checksum belongs to the published file, not to one compressed differently
         return file.checksum if path.name == Path(file.name).name else manifest.checksum(path)
     known = file.file_sha256 if path.suffix == ".xz" else None
     return manifest.checksum(path) or (f"sha256:{known}" if known else None)
@@ -209,7 +209,7 @@ def _existing(folder: Path, name: str) -> Path | None:
 
 
 class _Manifest:
-    """The MANIFEST.csv of a folder: name, file and sha256 of each file; may be absent."""
+    """The MANIFEST.csv of a folder, if any: name, file and sha256 of each file."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -221,7 +221,7 @@ class _Manifest:
             pass
 
     def path(self, name: str) -> Path | None:
-        """Return the file that the manifest has under a name, if it is in the folder."""
+        """Return the file with a name in the manifest, if it is in the folder."""
         for row in self._rows:
             if row.get("name", "").casefold() == name.casefold():
                 path = self._folder / row["file"]
@@ -230,7 +230,7 @@ class _Manifest:
         return None
 
     def checksum(self, path: Path) -> str | None:
-        """Return the checksum that the manifest has for a file."""
+        """Return the checksum of a file in the manifest."""
         for row in self._rows:
             if self._folder / row["file"] == path and row.get("sha256"):
                 return "sha256:" + row["sha256"]
@@ -238,12 +238,12 @@ class _Manifest:
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Say whether a path, links followed, stays in a folder."""
+    """Say whether a path stays in a folder after following links."""
     return path.resolve().is_relative_to(folder.resolve())
 
 
 def checksum_of(path: Path, like: str = "sha256:") -> str:
-    """Return the checksum of a file, of the same kind as another one.
+    """Return the checksum of a file, of the same kind as a given one.
 
     Examples
     --------

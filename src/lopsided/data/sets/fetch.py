@@ -1,8 +1,8 @@
-"""Fetch data sets over HTTP: resumed, checked, and placed whole or not at all.
+"""Fetching data sets over HTTP: resumable, verified and atomic.
 
-A file grows as NAME.part beside its place, with the server's validator (ETag or date) in
-NAME.part.json, so that a cut download goes on where it stopped if the file is still the same.
-The .part file is locked while it grows: a second fetch of the same file waits for the first.
+A file is downloaded to NAME.part next to its target, with the server's validator (ETag or date) in
+NAME.part.json, so that an interrupted download resumes if the file is still the same. The .part
+file is locked during the download: a second fetch of the same file waits for the first.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def fetch(
     retries: int = 4,
     pause: float = 1.0,
 ) -> Found:
-    """Return the files of a data set, from this machine or else from where it is published.
+    """Return the files of a data set, downloading them if they are not on this machine.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ def fetch(
     parts : iterable of str, optional
         Only these parts ("train", "test").
     progress : callable, optional
-        Called with the file's name, the bytes so far and the bytes in all (None: not known).
+        Called with the name of the file, the bytes so far and the total (None: unknown).
     timeout : float
-        Seconds without an answer after which a try has failed.
+        Seconds without a response after which an attempt fails.
     retries : int
-        Further tries after a passing fault.
+        Further attempts after a temporary failure.
     pause : float
-        Seconds before the first further try; doubled each time.
+        Seconds before the first retry; doubled each time.
 
     Raises
     ------
     FetchError
-        If a file has no known address or cannot be fetched. The cache is as it was, but for a
-        .part file from which the next fetch goes on.
+        If a file has no known address or cannot be fetched. The cache is unchanged, except for a
+        .part file that the next fetch resumes.
     """
     dataset, wanted = lookup(name), None if parts is None else list(parts)
     found = find(name, folders, parts=wanted)
@@ -84,7 +84,7 @@ def fetch(
 
 
 def _addressed(dataset: Dataset, parts: list[str] | None) -> list[Source]:
-    """Return the files to fetch, or say why they cannot be fetched."""
+    """Return the files to fetch, or raise if they cannot be fetched."""
     if dataset.generator:
         how = f"call lopsided.data.generators.{dataset.generator}"
         raise FetchError(dataset.name, "this set is made, not fetched", how)
@@ -98,7 +98,7 @@ def _addressed(dataset: Dataset, parts: list[str] | None) -> list[Source]:
 
 
 def place(folder: Path, name: str) -> Path:
-    """Return the path of a name in a folder; refuse names that lead out of it.
+    """Return the path of a name in a folder; reject names that lead out of it.
 
     Examples
     --------
@@ -125,18 +125,18 @@ def download(
     retries: int = 4,
     pause: float = 1.0,
 ) -> Path:
-    """Fetch one file and place it whole; a file that is already there is left alone.
+    """Fetch one file atomically; an existing file is left unchanged.
 
     Parameters
     ----------
     address : str
         An http or https address.
     target : Path
-        Where the file shall be.
+        The path of the file.
     checksum : str, optional
         "sha256:…" or "md5:…" that the file must have.
     progress, timeout, retries, pause
-        As in :func:`fetch`; progress is called with the bytes so far and in all.
+        As in :func:`fetch`; progress is called with the bytes so far and the total.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def download(
 
 @contextlib.contextmanager
 def _locked(part: Path, target: Path) -> Iterator[BinaryIO | None]:
-    """Open the .part file for this process alone; None once another one has placed the target."""
+    """Open and lock the .part file; None if another process has finished the target."""
     while not target.exists():
         with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644), "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -174,7 +174,7 @@ def _locked(part: Path, target: Path) -> Iterator[BinaryIO | None]:
                 same = os.path.samestat(here, part.stat())
             except FileNotFoundError:
                 same = False
-            if not same:  # the one we waited for has placed or removed it
+            if not same:  # the process we waited for has renamed or removed it
                 continue
             try:
                 yield file
@@ -185,7 +185,7 @@ def _locked(part: Path, target: Path) -> Iterator[BinaryIO | None]:
 
 
 def _tidy(part: Path, file: BinaryIO) -> None:
-    """Remove a .part file with nothing in it; one that was placed has another name by now."""
+    """Remove an empty .part file; a finished one has been renamed."""
     file.flush()
     if os.fstat(file.fileno()).st_size == 0:
         part.unlink(missing_ok=True)
@@ -193,7 +193,7 @@ def _tidy(part: Path, file: BinaryIO) -> None:
 
 
 def _check(address: str, part: Path, file: BinaryIO, wanted: str | None) -> None:
-    """Bring the file to the disk and compare its checksum; a wrong file is emptied."""
+    """Flush the file to disk and verify its checksum; truncate it if that is wrong."""
     file.flush()
     os.fsync(file.fileno())
     if wanted is None:

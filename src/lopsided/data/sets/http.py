@@ -1,4 +1,4 @@
-"""One file over HTTP into a .part file, going on where an earlier try stopped."""
+"""Downloading one file over HTTP into a .part file, resuming an earlier attempt."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Progress = Callable[[int, "int | None"], None]
 SCHEMES = ("http", "https")
 _CHUNK = 1 << 16
 _LONGEST_PAUSE = 60.0
-_BUSY = (408, 425, 429)  # refusals that pass, besides the 5xx
+_BUSY = (408, 425, 429)  # temporary errors, besides the 5xx
 
 
-class _Passing(Exception):  # noqa: N818  (a fault that may be gone at the next try)
+class _TemporaryError(Exception):  # worth a retry
     pass
 
 
@@ -57,25 +57,25 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def note_path(part: Path) -> Path:
-    """Return where it is noted of which file a .part file is the beginning."""
+    """Return the path of the note that says which file a .part file belongs to."""
     return part.with_name(part.name + ".json")
 
 
 class Transfer:
-    """One file on its way into its .part file.
+    """The download of one file into its .part file.
 
     Parameters
     ----------
     address : str
-        Where it is.
+        The URL.
     part : Path
         The .part file.
     file : binary file
-        The same, open for reading and writing, this process alone.
+        The same, open for reading and writing, and locked.
     progress : callable or None
-        Called with the bytes so far and in all.
+        Called with the bytes so far and the total.
     timeout : float
-        Seconds without an answer after which a try has failed.
+        Seconds without a response after which an attempt fails.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class Transfer:
         self.opener = _opener()
 
     def run(self, retries: int, pause: float) -> None:
-        """Fetch the file, trying again after faults that may pass."""
+        """Fetch the file, retrying after temporary errors."""
         for turn in range(retries + 1):
             try:
                 self._try_once()
                 return
-            except _Passing as fault:
+            except _TemporaryError as fault:
                 if turn == retries:
                     kept = self._size() > 0 and self.note.exists()
                     advice = "try again" + (": it will go on from there" if kept else " later")
@@ -121,10 +121,10 @@ class Transfer:
     def _refused(self, refusal: urllib.error.HTTPError) -> None:
         if refusal.code == 416:
             self._discard()
-            raise _Passing("the file has changed on the server")
+            raise _TemporaryError("the file has changed on the server")
         happened = f"the server answered {refusal.code} {refusal.reason}"
         if refusal.code >= 500 or refusal.code in _BUSY:
-            raise _Passing(happened)
+            raise _TemporaryError(happened)
         raise FetchError(
             self.address,
             happened,
@@ -137,19 +137,19 @@ class Transfer:
             raise FetchError(self.address, str(reason), "the server cannot be trusted") from None
         if isinstance(error, ValueError | http.client.InvalidURL):
             raise FetchError(self.address, str(error), "correct the address") from None
-        raise _Passing(f"no answer ({_words(reason)})") from None
+        raise _TemporaryError(f"no answer ({_words(reason)})") from None
 
     def _start(
         self, answer: http.client.HTTPResponse, known: dict[str, Any]
     ) -> tuple[int, int | None]:
-        """Return the position and the size of what comes now."""
+        """Return the offset and the size of the response."""
         if answer.status == 206 and known:
             match = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
             same = _validator(answer) in (None, known["validator"])
             if match and same and int(match[1]) == self._size():
                 return self._size(), int(match[2])
             self._discard()
-            raise _Passing("the file has changed on the server")
+            raise _TemporaryError("the file has changed on the server")
         if answer.status != 200:
             happened = f"an answer that was not asked for, {answer.status} {answer.reason}"
             raise FetchError(self.address, happened, "report it")
@@ -169,7 +169,7 @@ class Transfer:
                 chunk = answer.read1(_CHUNK if total is None else min(_CHUNK, total - done))
             except (OSError, http.client.HTTPException) as error:
                 self.file.flush()
-                raise _Passing(f"cut after {done:,}{of} bytes ({_words(error)})") from None
+                raise _TemporaryError(f"cut after {done:,}{of} bytes ({_words(error)})") from None
             if not chunk:
                 break
             self.file.write(chunk)
@@ -177,12 +177,12 @@ class Transfer:
             self.progress(done, total)
         self.file.flush()
         if total is not None and done < total:
-            raise _Passing(f"cut after {done:,}{of} bytes")
+            raise _TemporaryError(f"cut after {done:,}{of} bytes")
         if done == 0:
             raise FetchError(self.address, "the file is empty", "report it")
 
     def _known(self) -> dict[str, Any]:
-        """Return what is noted of the beginning we have; without a note it is of no use."""
+        """Return the note on the bytes we have; without it they cannot be resumed."""
         try:
             note = json.loads(self.note.read_text())
             usable = note["address"] == self.address and isinstance(note["validator"], str)
@@ -194,7 +194,7 @@ class Transfer:
         return {}
 
     def _discard(self) -> None:
-        # the note goes first: bytes without a note are never taken for a beginning
+        # remove the note first: bytes without a note are never resumed
         self.note.unlink(missing_ok=True)
         self.file.seek(0)
         self.file.truncate(0)
@@ -204,7 +204,7 @@ class Transfer:
 
 
 def _validator(answer: http.client.HTTPResponse) -> str | None:
-    """Return what tells a file from a later one at the same address."""
+    """Return what identifies this version of the file."""
     tag: str | None = answer.headers.get("ETag")
     if tag and not tag.startswith("W/"):
         return tag

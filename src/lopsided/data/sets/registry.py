@@ -1,6 +1,6 @@
-"""Data sets by name: what the papers used, where it is published, which class is positive.
+"""Data sets by name: use in the papers, published files, positive class.
 
-The facts are in registry.json beside this file; here they get their types and their names.
+The facts are in registry.json next to this file; here they get their types.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UNVERIFIED = "unverified"
 
 @dataclasses.dataclass(frozen=True)
 class Use:
-    """Where a paper uses a data set, and the size it prints (None where it prints none).
+    """Where a paper uses a data set, and the sizes it prints (None if it prints none).
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Use:
     where : str
         The table or section.
     rows, test_rows, features : int or None
-        As printed; `test_rows` only where a test part is counted apart.
+        As printed; `test_rows` only if a test part is counted separately.
     ratio : float or None
         Negatives per positive, as printed.
     """
@@ -51,19 +51,19 @@ class Source:
     name : str
         Its name in a cache folder: a path relative to the folder.
     part : str
-        "all", "train", "test", or what else it is.
+        "all", "train", "test" or another name.
     address : str or None
-        Where it can be fetched; None when no address is known.
+        Its URL; None if unknown.
     checksum : str or None
-        "sha256:…" or "md5:…"; None when none is known.
+        "sha256:…" or "md5:…"; None if unknown.
     checksum_from : str or None
         Who published the checksum.
     bytes : int or None
-        Its size, when known.
+        Its size, if known.
     rows : int or None
-        Its rows, when known.
+        Number of rows, if known.
     verified : str or None
-        The day on which the address was fetched and found right; None if that never happened.
+        The date on which the address was last verified; None if never.
     """
 
     name: str
@@ -78,20 +78,20 @@ class Source:
 
 @dataclasses.dataclass(frozen=True)
 class Prepared:
-    """A copy as LIBSVM text with the labels +1 and -1, as someone may have it in a folder.
+    """A copy as LIBSVM text with the labels +1 and -1, as a user may have it in a folder.
 
     Attributes
     ----------
     name : str
-        Its name without the ending of a compression.
+        Its name without the extension of a compression.
     part : str
         "all", "train" or "test".
     file_sha256 : str or None
-        Of the known copy, a .xz file; None when no copy is known.
+        Checksum of the known copy, a .xz file; None if there is none.
     rows : int or None
-        Its rows, when known.
+        Number of rows, if known.
     note : str or None
-        In what it differs from the published file.
+        How it differs from the published file.
     """
 
     name: str
@@ -109,11 +109,11 @@ class Positive:
     ----------
     rule : str
         "label": the rows with one of `labels`; "rarer": the class with fewer rows; "topic": the
-        documents with one of the topics in `labels`; "unknown": nobody says.
+        documents with one of the topics in `labels`; "unknown": not documented.
     labels : tuple of str
-        The labels as they stand in the files.
+        The labels, as in the files.
     meaning : str
-        In words.
+        The positive class in words.
     """
 
     rule: str = "label"
@@ -145,7 +145,7 @@ class Dataset:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The published files; those of the whole set when this one is sampled from it."""
+        """The published files; those of the full set if this one is sampled from it."""
         return self.files or (lookup(self.derived_from).files if self.derived_from else ())
 
     @property
@@ -155,18 +155,18 @@ class Dataset:
 
     @property
     def ratio(self) -> float | None:
-        """Negatives per positive: counted where the positives are known, else as printed."""
+        """Negatives per positive: from the counts if known, else as printed."""
         if self.rows and self.positives:
             return (self.rows - self.positives) / self.positives
         return next((use.ratio for use in self.uses if use.ratio is not None), None)
 
     @property
     def substitutes(self) -> tuple[str, ...]:
-        """The names of the sets that can stand in for it when it cannot be had."""
+        """The names of the sets that can be used as substitutes."""
         return tuple(d.name for d in datasets() if d.substitute_for == self.name)
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return what is known in pairs of a heading and a text, for printing.
+        """Return the facts as pairs of a heading and a text, for printing.
 
         Examples
         --------
@@ -270,7 +270,7 @@ def names() -> list[str]:
 
 
 def lookup(name: str) -> Dataset:
-    """Return the data set of a name or alias; upper and lower case are one.
+    """Return the data set of a name or alias, ignoring case.
 
     Examples
     --------
