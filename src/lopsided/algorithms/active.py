@@ -169,7 +169,7 @@ class Active(OnlineClassifier):
         X, y, sample_weight
             As for every learner.
         time : array, optional
-            When each event happened, for a budget that is daily: dates or seconds since 1970.
+            When each event happened, for a daily budget: dates or seconds since 1970.
         """
         self.pass_over(X, y, sample_weight, fresh=True, time=time)
         return self
@@ -218,7 +218,7 @@ class Active(OnlineClassifier):
         x : dict of named features or 1-D array
             The event.
         time : date, datetime, text of one, or seconds since 1970
-            When it happened, for a budget that is daily.
+            When it happened, for a daily budget.
 
         Returns
         -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,24 @@ from ..papers import text as texts
 from .options import check_writable, quiet_option
 from .output import Live, heading, print_json, print_table
 from .signals import stop_by_exception
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReproduceOptions:
+    """What the command line says."""
+
+    names: tuple[str, ...]
+    everything: bool
+    data: tuple[str, ...]
+    only: tuple[str, ...]
+    quick: bool
+    substitute: bool
+    jobs: int | None
+    resume: str | None
+    check: bool
+    report: str | None
+    as_json: bool
+    quiet: bool
 
 
 @click.command(
@@ -39,14 +58,16 @@ Examples:
 @click.option("--report", help="Write one HTML page with all tables and plots.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @quiet_option
-def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
+def command(**given: Any) -> int:
     """Rerun tables and figures of the five papers and print their results beside ours.
 
     Without NAMES the tables and figures are listed, with the data that each needs.
     """
+    options = ReproduceOptions(**given)
+    names, everything = options.names, options.everything
     if names and everything:
         raise click.UsageError("--all: leave out the names")
-    data, only, as_json = options["data"], options["only"], options["as_json"]
+    data, only, as_json = options.data, options.only, options.as_json
     if not names and not everything:
         _refuse(options, ("only", "quick", "substitute", "jobs", "resume", "check", "report"))
         _list(data, as_json)
@@ -55,18 +76,18 @@ def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
     if only:
         _check_only(only, chosen)
         chosen = tuple(e for e in chosen if set(only) & set(e.sets))
-    if options["check"]:
+    if options.check:
         _refuse(options, ("only", "quick", "substitute", "jobs", "resume", "report"), "--check")
         _check(chosen, as_json)
         return 0
-    report = options["report"]
+    report = options.report
     check_writable(report)
     if report is not None:
         from ..report import require
 
         require()
     done: list[Result] = []
-    live = Live(options["quiet"] or as_json)
+    live = Live(options.quiet or as_json)
     stop_by_exception()
     try:
         for experiment in chosen:
@@ -75,7 +96,10 @@ def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
                 data=data,
                 only=[s for s in only if s in experiment.sets],
                 progress=live.runs,
-                **{k: options[k] for k in ("quick", "jobs", "substitute", "resume")},
+                quick=options.quick,
+                jobs=options.jobs,
+                substitute=options.substitute,
+                resume=options.resume,
             )
             live.close()
             if not as_json:
@@ -84,7 +108,7 @@ def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
     except KeyboardInterrupt as stop:
         live.close()
         then = "unfinished results were not kept; with --resume FOLDER it can be resumed"
-        if options["resume"] is not None:
+        if options.resume is not None:
             then = "run the same command again to resume"
         click.echo(f"interrupted: {then}", err=True)
         return int(stop.args[0])
@@ -102,10 +126,10 @@ def command(names: tuple[str, ...], everything: bool, **options: Any) -> int:
     return 0
 
 
-def _refuse(options: dict[str, Any], names: Sequence[str], for_what: str = "") -> None:
+def _refuse(options: ReproduceOptions, names: Sequence[str], for_what: str = "") -> None:
     """Raise if an option is given that has no effect."""
     for name in names:
-        if options[name]:
+        if getattr(options, name):
             why = f"{for_what} does not use it" if for_what else "name a table or figure, or --all"
             raise click.UsageError(f"--{name}: {why}")
 

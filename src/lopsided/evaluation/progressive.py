@@ -117,7 +117,7 @@ def progressive(
         each row of X. Labels that have not come by the end are left pending; the number of an event
         is its place in a fresh pass. Default: labels come at once.
     time : array, optional
-        For a budget that is daily: when each event happened.
+        For a daily budget: when each event happened.
 
     Returns
     -------

@@ -1,0 +1,63 @@
+"""What the command line says to `lopsided run`."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import click
+
+from .active_options import DEFAULT_LEARNER, LearnerOptions
+from .options import ReadingOptions, check_apart, check_writable
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunOptions(LearnerOptions, ReadingOptions):
+    """What the command line says."""
+
+    data: str
+    load_path: str | None
+    save_path: str | None
+    predictions: str | None
+    curve: str | None
+    report_path: str | None
+    every: int | None
+    checkpoint: int | None
+    resume: bool
+    limit: int | None
+    cost: tuple[float, float]
+    as_json: bool
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        if self.every is not None and self.curve is None:
+            raise click.UsageError("--every is for --curve: leave it out, or name a file")
+        check_apart((self.data,), (self.save_path, *self.results))
+        check_apart((self.load_path,), self.results)
+        for path in (self.save_path, *self.results):
+            check_writable(path)
+        if (self.checkpoint or self.resume) and self.save_path is None:
+            raise click.UsageError("--checkpoint and --resume need --save FILE")
+        if self.learner is not None and self.load_path is not None and not self.resume:
+            raise click.UsageError("--learner and --load: the saved model has its learner")
+
+    @property
+    def results(self) -> tuple[str | None, ...]:
+        """The files that are written besides the model."""
+        return self.predictions, self.curve, self.report_path
+
+    @property
+    def points_every(self) -> int:
+        """Rows between points of the curve."""
+        return 1000 if self.every is None else self.every
+
+    @property
+    def fingerprint(self) -> dict[str, str]:
+        """What a resumed run must have in common with the interrupted one, as text."""
+        free = ("data", "save_path", "checkpoint", "resume", "limit", "as_json", "quiet")
+        given = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in (*free, "form", "skip_bad")
+        }
+        given |= {"learner": self.learner or DEFAULT_LEARNER, "every": self.points_every}
+        return {name.removesuffix("_path"): repr(value) for name, value in given.items()}
