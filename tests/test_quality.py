@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks.quality import cells, contenders, goals, metrics, tables
+from benchmarks.quality import cells, contenders, goals, metrics, tables, tuned
 from benchmarks.quality.generated import FAMILIES, generate
 from benchmarks.quality.metrics import Run, judge
 from benchmarks.quality.streams import Matrix, Prices, Stream
@@ -206,3 +206,13 @@ def test_goals_are_judged_against_oracle_peers_and_constant_answers(tmp_path):
     assert "FAIL 0 of 1 (0%, 90% needed): average precision" in text
     assert "| rules/0 | 20,000 |" in tables.measures([worse, oracle])
     json.dumps(worse)
+
+
+def test_the_table_of_tuned_learners_tries_all_linear_ones():
+    stream = numbered(200)
+    y = np.where(stream.y, 1, -1)
+    best, how = tuned.tuned([(stream.rows.csr, "unit")], y, [None])
+    assert 0.8 < best < 1
+    assert how.partition(" ")[0] in {entry.name for entry in tuned.CATALOG}
+    assert len(tuned.published()) == 37
+    assert tuned.published()["german"] == pytest.approx(0.711)

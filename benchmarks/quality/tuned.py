@@ -113,7 +113,7 @@ def main(names):
 
 def published() -> dict[str, float]:
     """Return the best tuned figure of each set, from the table in docs/accuracy.md."""
-    rows = (line.strip("| \n").split(" | ") for line in ACCURACY.open())
+    rows = (line.strip("| ").split(" | ") for line in ACCURACY.read_text().splitlines())
     return {
         row[0]: float(row[9].rstrip("%")) / 100 for row in rows if len(row) == 12 and "%" in row[9]
     }
