@@ -166,8 +166,8 @@ def test_no_contender_sees_a_label_before_it_comes(name):
 
 
 def test_halves_are_fixed_and_share_no_rows():
-    assert {cells.half("rules", seed) for seed in (0, 2, 4)} == {"choose"}
-    assert cells.half("rules", 1) == "report"
+    assert {cells.half(f"rules/{seed}") for seed in (0, 2, 4)} == {"choose"}
+    assert cells.half("rules/1") == "report"
     for one, other in (("german", "koil/german"), ("covtype", "covtype_c4")):
         assert cells.half(one) == cells.half(other)
     assert cells.half("mammography") != cells.half("creditcard")

@@ -5,7 +5,8 @@ python -m benchmarks.quality [SET ...]
 python -m benchmarks.quality recommended [SET ...]
     the same for Recommended alone, beside the best tuned figures of docs/accuracy.md
 python -m benchmarks.quality judge [--half choose|report|all] [--only STREAM,...]
-        [--contenders NAME,...] [--rows N] [--seed N] [--out FILE] [--again] [--kept] [--json]
+        [--contenders NAME,...] [--rows N] [--seed N] [--out FILE]
+        [--again] [--kept] [--accept] [--json] [--brief]
     one pass over real and generated streams beside peers and oracle, and the goals
 python -m benchmarks.quality streams
     which streams there are and to which half they belong
@@ -39,6 +40,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=OUT, help="where cells are kept")
     parser.add_argument("--again", action="store_true", help="run what is kept, too")
     parser.add_argument("--kept", action="store_true", help="run nothing, show what is kept")
+    parser.add_argument("--accept", action="store_true", help="keep as the figures of before")
     parser.add_argument("--json", action="store_true", help="print the goals as JSON")
     parser.add_argument("--brief", action="store_true", help="print the goals only")
     return parser.parse_args(given)
@@ -56,6 +58,8 @@ def judge(options: argparse.Namespace) -> None:
         for cell in cells.compute(streams, chosen, kept, options.rows, options.again):
             found.append(cell)
             print(f"{cell['stream']}: {cell['contender']}", file=sys.stderr, flush=True)
+    if options.accept:
+        goals.accept(found, options.ours)
     judged = goals.verdicts(goals.views(found, options.ours))
     if options.json:
         print(json.dumps({title: _plain(by_name) for title, by_name in judged.items()}, indent=1))

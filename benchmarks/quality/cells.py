@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,37 +21,39 @@ from .metrics import Run, judge
 from .streams import Stream
 
 Cell = dict[str, Any]
+_SEEDED = re.compile(r"\w+/\d+")
 
 
-def half(name: str, seed: int | None = None) -> str:
+def half(name: str) -> str:
     """Return to which half a stream belongs: streams to choose by, and streams to report.
 
-    Even seeds of a generated family, and sets by the checksum of their name; sets that share
-    their rows are on the same side.
+    Even and odd seeds of a generated family; sets by the checksum of their name, so that sets
+    that share their rows are on the same side.
     """
-    if seed is not None:
-        return "report" if seed % 2 else "choose"
-    kin = name.rpartition("/")[2].partition("_")[0]
-    return "report" if zlib.crc32(kin.encode()) % 2 else "choose"
+    if family_of(name):
+        number = int(name.partition("/")[2])
+    else:
+        number = zlib.crc32(name.rpartition("/")[2].partition("_")[0].encode())
+    return "report" if number % 2 else "choose"
 
 
-def names(which: str, seed: int, only: Iterable[str] = ()) -> list[str]:
-    """Return the names of streams: of a half or of all; seed N stands for the pair 2N, 2N + 1."""
-    made = [
-        (f"{family}/{s}", half(family, s))
-        for family in generated.FAMILIES
-        for s in (2 * seed, 2 * seed + 1)
-    ]
-    found = made + [(name, half(name)) for name in real.names()]
+def names(which: str, seed: int, only: Sequence[str] = ()) -> list[str]:
+    """Return the names of streams: of a half or of all; seed N stands for the pair 2N, 2N + 1.
+
+    Those that are named with their seed may have any.
+    """
+    seeds = (2 * seed, 2 * seed + 1)
+    made = [f"{family}/{s}" for family in generated.FAMILIES for s in seeds]
     wanted = set(only)
-    known = {name for name, _ in found} | set(generated.FAMILIES)
-    if wanted - known:
-        raise SystemExit(f"no stream {', '.join(sorted(wanted - known))}; see `streams`")
+    asked = [name for name in only if _SEEDED.fullmatch(name) and name not in made]
+    found = made + [name for name in asked if family_of(name)] + real.names()
+    if wanted - {*found, *generated.FAMILIES}:
+        unknown = ", ".join(sorted(wanted - {*found, *generated.FAMILIES}))
+        raise SystemExit(f"no stream {unknown}; see `python -m benchmarks.quality streams`")
     return [
         name
-        for name, side in found
-        if which in (side, "all")
-        and (not wanted or name in wanted or (_family(name) in wanted and "/" in name))
+        for name in found
+        if which in (half(name), "all") and (not wanted or wanted & {name, _family(name)})
     ]
 
 

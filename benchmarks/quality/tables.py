@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .cells import Cell
+from .cells import Cell, half
 from .goals import GOALS, Verdict
 
 MEASURES: dict[str, Callable[[Cell], Any]] = {
@@ -78,5 +78,5 @@ def goals(judged: dict[str, dict[str, Verdict]]) -> str:
         for name, verdict in found.items():
             mark = "pass" if verdict.passed else "FAIL"
             figures = f"{verdict.ours:12.4g}  limit {verdict.limit:10.4g}"
-            lines.append(f"  {mark}  {name:22} {figures}  {verdict.note}")
+            lines.append(f"  {mark}  {half(name)}  {name:22} {figures}  {verdict.note}")
     return "\n".join(lines)
