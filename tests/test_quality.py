@@ -165,6 +165,14 @@ def test_no_contender_sees_a_label_before_it_comes(name):
     assert (one[400:] != two[400:]).any()
 
 
+def test_events_that_cost_nothing_are_scored_too():
+    miss = np.full(500, 5.0)
+    miss[::7] = 0.0
+    stream = numbered(own={"per event": Prices(miss, 1.0)})
+    run = contenders.find("Recommended").run(stream, stream.own["per event"])
+    assert np.isfinite(run.scores).all()
+
+
 def test_halves_are_fixed_and_share_no_rows():
     assert {cells.half(f"rules/{seed}") for seed in (0, 2, 4)} == {"choose"}
     assert cells.half("rules/1") == "report"

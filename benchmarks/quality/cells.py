@@ -111,13 +111,20 @@ def run(stream: Stream, contender: Contender) -> Cell:
 
 
 def _sure(contender: Contender, stream: Stream, prices: Any) -> Run:
-    """Run it; one that leaves the numbers flags nobody and ranks nothing."""
+    """Run it; where it leaves the numbers it flags nobody and ranks nothing."""
+    nothing = np.zeros(len(stream))
     try:
-        return contender.run(stream, prices)
+        run = contender.run(stream, prices)
     except DivergedError as error:
         print(f"{contender.name} on {stream.name}: {error}", file=sys.stderr)
-        nothing = np.zeros(len(stream))
         return Run(nothing, None, nothing > 0, math.nan)
+    wrong = int(np.count_nonzero(~np.isfinite(run.scores)))
+    if wrong:
+        print(f"{contender.name} on {stream.name}: {wrong} scores are no numbers", file=sys.stderr)
+        run.scores = np.nan_to_num(run.scores, nan=0.0)
+        if run.probabilities is not None:
+            run.probabilities = np.nan_to_num(run.probabilities, nan=0.0)
+    return run
 
 
 def _prefix(stream: Stream, plain: Run, told: dict[str, Run], cap: int) -> Cell:

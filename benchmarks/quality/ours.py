@@ -50,7 +50,8 @@ def _told(model: Any, stream: Stream, prices: Prices | None) -> tuple[Any, Any]:
         return model, None
     if "class_weight" in model.get_params():
         model.set_params(class_weight={1: 1.0, 0: 1.0})
-    weights = np.where(stream.y, prices.miss, prices.alarm)
+    least = 1e-3 * prices.alarm  # an event of no weight would get no score
+    weights = np.where(stream.y, np.maximum(prices.miss, least), prices.alarm)
     return model, weights / weights.mean()
 
 
