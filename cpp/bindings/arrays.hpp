@@ -14,6 +14,8 @@ namespace nb = nanobind;
 namespace lopsided {
 
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+template <class Value>
+using Line = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 inline bool is_wide(const Array& a) { return a.dtype() == nb::dtype<std::int64_t>(); }
 inline bool is_single(const Array& a) { return a.dtype() == nb::dtype<float>(); }
@@ -23,6 +25,7 @@ struct HeldRows {
   std::vector<Array> arrays;
   Rows rows;
   std::shared_ptr<EventRows> events = nullptr;  // when they were made of dicts
+  nb::object names = nb::none();                // a list of those of the columns, or None
 };
 
 inline HeldRows dense_rows(Array x) {

@@ -56,14 +56,6 @@ inline void EventRows::look_up_again(const NameTable& names) {
   fresh = std::move(still_fresh);
 }
 
-// A number that no other state of any dict has, where CPython keeps one; else 0.
-inline std::uint64_t version(nb::handle event) {
-#if PY_VERSION_HEX < 0x030C0000
-  if (PyDict_CheckExact(event.ptr())) return reinterpret_cast<PyDictObject*>(event.ptr())->ma_version_tag;
-#endif
-  return 0;
-}
-
 // The column of a hashed name among 2 ** bits.
 inline Index hashed_column(const NameHash& hash, int bits) {
   return static_cast<Index>(hash.value() >> (64 - bits));
@@ -77,12 +69,10 @@ class EventReader {
   bool hashed() const { return hash_bits_ > 0; }
   Index columns() const { return Index(1) << hash_bits_; }
   std::size_t usual() const { return distinct_; }  // features of an event
-  bool lasting() const { return lasting_; }  // no value of the last event can change but in its dict
 
   // Appends a dict as a row; names not in the table get the columns after the last known one.
   void add(nb::handle event, EventRows& out) {
     out_ = &out;
-    lasting_ = true;
     first_ = out.values.size();
     const auto n = static_cast<std::size_t>(PyDict_GET_SIZE(event.ptr()));
     PyObject *key, *value;
@@ -95,15 +85,32 @@ class EventReader {
     out.values.resize(first_ + usual);
     double* values = out.values.data() + first_;
     const nb::object* names = recalled_.data();
-    std::size_t k = 0;
-    bool more = next();
-    for (; more && k < usual && key == names[k].ptr() && plain(value, values[k]); ++k) more = next();
-    place_ = k;
-    if (more || k < usual) rest(event, n, more, key, value, next);
+    if (usual < n || !as_usual(n, names, values, key, value, next)) {
+      at = 0;
+      std::size_t k = 0;
+      bool more = next();
+      for (; more && k < usual && key == names[k].ptr() && plain(value, values[k]); ++k) more = next();
+      place_ = k;
+      if (more || k < usual) rest(event, n, more, key, value, next);
+    }
     out.starts.push_back(static_cast<std::int64_t>(out.values.size()));
   }
 
  private:
+  // Reads a dict of the usual names with finite floats; whether it is one is seen only at its end, without branches.
+  static bool as_usual(std::size_t n, const nb::object* names, double* values, PyObject*& key, PyObject*& value,
+                       auto next) {
+    std::uintptr_t others = 0;
+    bool finite = true;
+    std::size_t k = 0;
+    for (; k < n && next() && PyFloat_CheckExact(value); ++k) {
+      others |= reinterpret_cast<std::uintptr_t>(key) ^ reinterpret_cast<std::uintptr_t>(names[k].ptr());
+      values[k] = PyFloat_AS_DOUBLE(value);
+      finite &= std::isfinite(values[k]);
+    }
+    return (k == n) & (others == 0) & finite;
+  }
+
   // Reads a finite number, unless that takes code of others.
   static bool plain(PyObject* value, double& out) {
     if (PyFloat_CheckExact(value)) {
@@ -138,7 +145,6 @@ class EventReader {
       } else if (PyFloat_CheckExact(value)) {
         put(column(key), number(key, value));
       } else {  // __float__ may run any code
-        lasting_ = false;
         const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
         const double v = number(key, value);
         if (static_cast<std::size_t>(PyDict_Size(event.ptr())) != n)
@@ -269,7 +275,6 @@ class EventReader {
   std::size_t place_ = 0;       // in the dict
   std::size_t repeatable_ = 0;  // up to here each recalled name has its own column
   bool merging_ = false;
-  bool lasting_ = true;
   std::vector<Index> slots_;
 };
 

@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of lopsided.";
   lopsided::bind_rows(m);
   lopsided::bind_model(m);
+  lopsided::bind_bank(m);
   lopsided::bind_text(m);
   lopsided::bind_auc(m);
 }

@@ -6,6 +6,7 @@ namespace lopsided {
 
 void bind_rows(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
+void bind_bank(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_auc(nanobind::module_& m);
 

@@ -2,6 +2,7 @@
 #include "../core/input/labels.hpp"
 #include "../core/stream/threads.hpp"
 #include "arrays.hpp"
+#include "faults.hpp"
 #include "module.hpp"
 
 namespace lopsided {
@@ -32,13 +33,13 @@ void bind_labels(nb::module_& m) {
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-  // Raised with (fault, row, column); the Python side makes a sentence of it.
-  static nb::exception<DataError> row_error(m, "RowError", PyExc_ValueError);
+  m.def("explain_faults_with", &explain_faults_with, nb::arg("explanation"),
+        "Set what makes an exception of a fault: its text, row and column, and the names of the columns.");
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
     } catch (const DataError& e) {
-      PyErr_SetObject(row_error.ptr(), nb::make_tuple(e.what(), e.row, e.column).ptr());
+      set_fault(e, nb::none());
     }
   });
 
@@ -50,6 +51,7 @@ void bind_rows(nb::module_& m) {
       .def_static("dense", &dense_rows, nb::arg("x"), "A 2-D array of float64 or float32.")
       .def_static("csr", &csr_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
                   nb::arg("columns"), "The three arrays of a CSR matrix.")
+      .def_rw("names", &HeldRows::names, nb::arg().none(), "Those of the columns, or None.")
       .def_prop_ro("size", [](const HeldRows& r) { return r.rows.size(); })
       .def_prop_ro("columns", [](const HeldRows& r) { return r.rows.columns(); })
       .def_prop_ro("sparse", [](const HeldRows& r) { return r.rows.sparse(); });

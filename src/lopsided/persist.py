@@ -25,6 +25,7 @@ from .catalog import class_named
 from .errors import DivergedError, InputTypeError, ModelFileError
 from .estimator.base import OnlineClassifier
 from .estimator.labels import Labels
+from .estimator.locking import lock_of
 
 FORMAT = 1
 _DTYPES: dict[str, np.dtype[Any]] = {
@@ -84,9 +85,10 @@ def to_bytes(
 ) -> bytes:
     """Return the file of a model that has learned; with `sound` only if it can be loaded again."""
     _check_class(model)
-    fitted = model.fitted
-    native, labels = fitted.core, fitted.labels
-    state = native.state()
+    with lock_of(model):  # no label is added in between
+        fitted = model.fitted
+        labels, parameters = fitted.labels, model.get_params(deep=False)
+        features, state, names = fitted.core.snapshot()
     arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}
     for name, values in arrays.items():
         if sound and not np.isfinite(values).all():
@@ -94,7 +96,6 @@ def to_bytes(
                 f"the model is beyond use and is not saved: its {name} is not finite. "
                 "Learn anew with scaled features or a smaller step"
             )
-    names = native.names
     if names:
         texts = [name.encode("utf-8", "surrogatepass") for name in names]
         arrays["names.text"] = np.frombuffer(b"".join(texts), dtype=np.uint8)
@@ -102,10 +103,10 @@ def to_bytes(
     about = {
         "format": FORMAT,
         "class": type(model).__name__,
-        "parameters": _pack(model.get_params(deep=False)),
+        "parameters": _pack(parameters),
         "labels": _pack([labels.positive, labels.negative, labels.by_custom, labels.dtype]),
         "made_with": _pack({"parameters": fitted.parameters, "scaling": fitted.scaling}),
-        "features": native.features,
+        "features": features,
         "state": {k: _pack(v) for k, v in state.items() if k not in arrays},
         "run": _pack(run),
     }

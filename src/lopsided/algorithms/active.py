@@ -22,11 +22,11 @@ from ..errors import (
     UnknownParameterError,
 )
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import Batch, as_batch, explained, explanation, is_events
+from ..estimator.batch import Batch, as_batch, is_events
 from ..estimator.columns import check_columns
 from ..estimator.fitted import Fitted
 from ..estimator.labels import Labels, as_labels
-from ..estimator.learning import Ready
+from ..estimator.learning import SIGNS, Ready
 from ..estimator.locking import locked
 from ..estimator.parameters import (
     choice,
@@ -226,14 +226,13 @@ class Active(OnlineClassifier):
         """
         fitted = self._fitted
         if time is None and fitted is not None and fitted.current:
-            model, labels = fitted.core, fitted.labels
-            try:  # a context manager would take as long as the decision
-                found: Decision | None = model.decide(x, Decision, labels.positive, labels.negative)
-            except _core.RowError as error:
-                raise explanation(error, model.names) from None
+            labels = fitted.labels
+            found: Decision | None = fitted.core.ask_one(
+                x, None, Decision, labels.positive, labels.negative
+            )
             if found is not None:
                 return found
-        return self._ask_carefully(x, time)
+        return self._ask(x, time)
 
     def ask_many(self, X: Any, *, time: ArrayLike | None = None) -> Decisions:
         """Do as ask does for each row of X: all of them, or none if one is bad."""
@@ -247,15 +246,11 @@ class Active(OnlineClassifier):
             check_columns(type(self).__name__, model, batch, learning=True)
         daily = self.needs_time
         latest = self._latest(model, days, np.arange(len(days))) if daily else 0.0
-        with explained(batch.names):
-            found = model.ask(batch.rows, days)
+        found = model.ask(batch.rows, days)
         if daily:
             self._met = model, latest
-        if batch.names:
-            model.set_names(batch.names[: model.features])
         return Decisions(fitted.labels, found)
 
-    @locked
     def tell(self, event: int, y: Any, weight: float = 1.0) -> Self:
         """Bring the label of an event that was asked for.
 
@@ -270,15 +265,25 @@ class Active(OnlineClassifier):
         weight : float
             How much it counts; 0 leaves it out.
         """
+        fitted = self._fitted
+        if (
+            fitted is None
+            or not fitted.current
+            or not fitted.core.tell(event, y, weight, fitted.labels.codes)
+        ):
+            self._tell(event, y, weight)
+        return self
+
+    @locked
+    def _tell(self, event: Any, y: Any, weight: Any) -> None:
+        """Bring a label that is new, or to an event that may not wait for it."""
         weight = self._one_weight(weight)
         fitted = self._asked_before()
         self._check_waits(fitted.core, event)
         labels, codes = fitted.labels.read(as_labels([y], 1))
-        with explained():
-            fitted.core.tell(int(event), int(codes[0]), weight)
+        fitted.core.tell(int(event), int(codes[0]), weight, SIGNS)
         if weight and labels is not fitted.labels:
             self._keep(fitted.replace(labels=labels))
-        return self
 
     @locked
     def forget(self, event: int) -> Self:
@@ -495,25 +500,19 @@ class Active(OnlineClassifier):
             self._keep(fitted)
         return fitted
 
-    def _ask_carefully(self, x: Any, time: Any) -> Decision:
-        """Answer about an event that is the first, or has a time, or is a row to be looked at."""
+    def _ask(self, x: Any, time: Any) -> Decision:
+        """Answer about an event that is the first, has a time or is given in another form."""
         try:
             day = float(self._days(None if time is None else [time], 1)[0])
         except BadRowError as error:
             raise InputError(error.what) from None
         fitted = self._begin("event" if isinstance(x, dict) else "dense")
-        model, labels, daily = fitted.core, fitted.labels, self.needs_time
-        latest = self._latest_one(model, day) if daily else 0.0
-        how = day, Decision, labels.positive, labels.negative
-        try:
-            if isinstance(x, dict):
-                found: Decision = model.ask_event(x, *how)
-            else:
-                found = model.ask_row(self._event_row(x, model, learning=True), *how)
-        except _core.RowError as error:
-            raise explanation(error, model.names) from None
+        core, labels, daily = fitted.core, fitted.labels, self.needs_time
+        latest = self._latest_one(core, day) if daily else 0.0
+        row = x if isinstance(x, dict) else self._event_row(x, core, learning=True)
+        found: Decision = core.ask_one(row, day, Decision, labels.positive, labels.negative)
         if daily:
-            self._met = model, latest
+            self._met = core, latest
         return found
 
     def _check_waits(self, model: _core.Model, event: Any) -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _core
-from .batch import as_weights, explained, explanation
+from .batch import as_weights
 from .columns import check_columns
 from .fitted import Snapshot
 from .labels import Labels, as_labels
@@ -88,15 +87,12 @@ class OnlineClassifier(Learning):
         self
         """
         fitted = self._fitted
-        try:
-            if (
-                fitted is None
-                or not (fitted.current and classes is None and sample_weight is None)
-                or not fitted.core.steps(X, y, fitted.labels.codes)
-            ):
-                self.pass_over(X, y, sample_weight, classes=classes)
-        except _core.RowError as error:
-            raise explanation(error, None) from None
+        if (
+            fitted is None
+            or not (fitted.current and classes is None and sample_weight is None)
+            or not fitted.core.learn_events(X, y, fitted.labels.codes)
+        ):
+            self.pass_over(X, y, sample_weight, classes=classes)
         return self
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
@@ -105,15 +101,12 @@ class OnlineClassifier(Learning):
         In a dict a number is the feature's value and a string makes the feature "name=string".
         """
         fitted = self._fitted
-        try:
-            if (
-                fitted is None
-                or not fitted.current
-                or fitted.core.step(x, y, weight, fitted.labels.codes) is None
-            ):
-                self._step(x, y, weight)
-        except _core.RowError as error:
-            raise explanation(error, self._names()) from None
+        if (
+            fitted is None
+            or not fitted.current
+            or fitted.core.learn_one(x, y, weight, fitted.labels.codes) is None
+        ):
+            self._learn_one(x, y, weight)
         return self
 
     def step_one(self, x: Any, y: Any, weight: float = 1.0) -> float:
@@ -121,15 +114,11 @@ class OnlineClassifier(Learning):
 
         As score_one and then learn_one, in less time.
         """
-        fitted = self._fitted
-        try:
-            if fitted is not None and fitted.current:
-                score = fitted.core.step(x, y, weight, fitted.labels.codes)
-                if score is not None:
-                    return score
-            score = self._step(x, y, weight)
-        except _core.RowError as error:
-            raise explanation(error, self._names()) from None
+        fitted, score = self._fitted, None
+        if fitted is not None and fitted.current:
+            score = fitted.core.learn_one(x, y, weight, fitted.labels.codes)
+        if score is None:
+            score = self._learn_one(x, y, weight)
         return score if score == score else self.score_one(x)  # a weight of 0 leaves it to that
 
     # Predicting ----------------------------------------------------------------------------------
@@ -148,8 +137,7 @@ class OnlineClassifier(Learning):
         model = self.fitted.core
         batch = self._batch(X, model)
         check_columns(type(self).__name__, model, batch, learning=False)
-        with explained(batch.names):
-            return np.asarray(model.score(batch.rows))
+        return np.asarray(model.score(batch.rows))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the labels predicted for rows."""
@@ -157,18 +145,18 @@ class OnlineClassifier(Learning):
 
     def score_one(self, x: Any) -> float:
         """Return the score of one event: what it would get if it came next."""
-        model = (self._fitted or self.fitted).core
-        try:
-            score = model.glance(x)
-            if score is None:
-                score = model.score_row(self._event_row(x, model, learning=False))
-        except _core.RowError as error:
-            raise explanation(error, model.names) from None
+        fitted = self._fitted
+        core = self.fitted.core if fitted is None else fitted.core
+        score = core.score_one(x)
+        if score is None:
+            score = core.score_one(self._event_row(x, core, learning=False))
+        assert score is not None
         return score
 
     def predict_one(self, x: Any) -> Any:
         """Return the label predicted for one event."""
-        return self.labels.decode(np.array([self.score_one(x) >= 0])).tolist()[0]
+        score = self.score_one(x)
+        return self.labels.predicted(score >= 0)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""

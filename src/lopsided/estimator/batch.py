@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +43,8 @@ def as_batch(X: Any, known: int = 0) -> Batch:
     if hasattr(X, "tocsr") or (hasattr(X, "indptr") and hasattr(X, "indices")):
         names, hashed = getattr(X, "names", None), bool(getattr(X, "hashed", False))
         by_name = bool(names) or hashed
-        return Batch(_csr_rows(X), names, "event" if by_name else "sparse", by_name, hashed)
+        form = "event" if by_name else "sparse"
+        return Batch(_named(_csr_rows(X), names), names, form, by_name, hashed)
     if isinstance(X, dict):
         raise InputError("X is a dict: one event goes to learn_one or score_one")
     if hasattr(X, "collect"):
@@ -54,7 +54,13 @@ def as_batch(X: Any, known: int = 0) -> Batch:
         X, names = _from_frame(X)
     elif hasattr(X, "array") and hasattr(X, "names"):
         X, names = X.array, X.names
-    return Batch(_core.Rows.dense(_dense_array(X)), names, "dense")
+    return Batch(_named(_core.Rows.dense(_dense_array(X)), names), names, "dense")
+
+
+def _named(rows: _core.Rows, names: Sequence[str] | None) -> _core.Rows:
+    """Return rows that know the names of their columns."""
+    rows.names = None if names is None else list(names)
+    return rows
 
 
 def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
@@ -171,8 +177,7 @@ def _csr_rows(X: Any) -> _core.Rows:
             f"X is not a CSR matrix: shape {X.shape} with {len(indptr)} row starts, "
             f"{len(indices)} indices and {len(data)} values"
         )
-    with explained():
-        return _core.Rows.csr(indptr, indices, data, X.shape[1])
+    return _core.Rows.csr(indptr, indices, data, X.shape[1])
 
 
 def _as_index(values: Any, name: str) -> NDArray[Any]:
@@ -263,18 +268,10 @@ def as_order(order: Any, rows: int) -> NDArray[np.int64] | None:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-@contextmanager
-def explained(names: Sequence[str] | None = None) -> Iterator[None]:
-    """Turn a fault of the core into a sentence that says where it is and what to do."""
-    try:
-        yield
-    except _core.RowError as error:
-        raise explanation(error, names) from None
-
-
-def explanation(error: Exception, names: Sequence[str] | None) -> ValueError:
+def explanation(
+    fault: str, row: int, column: int, names: Sequence[str] | None = None
+) -> ValueError:
     """Return a fault of the core as an error that says where it is and what to do."""
-    fault, row, column = error.args
     if fault.startswith("the score"):  # a model beyond use, whatever the row
         return DivergedError(fault, row)
     if column >= 0:
@@ -284,3 +281,6 @@ def explanation(error: Exception, names: Sequence[str] | None) -> ValueError:
             "fill in, drop or clip such values first"
         )
     return BadRowError(fault, row, column=column if column >= 0 else None)
+
+
+_core.explain_faults_with(explanation)

@@ -26,6 +26,10 @@ _NUMBERED = (
 )
 
 
+# The entries that are looked at, in this order: all of them, those of an array or a range.
+Visit = NDArray[np.int64] | slice | None
+
+
 def as_labels(y: Any, rows: int) -> NDArray[Any]:
     """Return y as a 1-D array of `rows` labels."""
     if y is None:
@@ -107,9 +111,14 @@ def _is_plain(y: NDArray[Any]) -> bool:
     return y.dtype in (np.int32, np.int64, np.float64) and y.dtype.isnative and y.flags.c_contiguous
 
 
-def _placed(
-    codes: NDArray[np.int8], y: NDArray[Any], visit: NDArray[np.int64] | None
-) -> NDArray[np.int8]:
+def _row(visit: Visit, at: int) -> int:
+    """Return which entry the visit meets at a place."""
+    if visit is None:
+        return at
+    return int(visit.start) + at if isinstance(visit, slice) else int(visit[at])
+
+
+def _placed(codes: NDArray[np.int8], y: NDArray[Any], visit: Visit) -> NDArray[np.int8]:
     """Return the codes of the visited labels at their places, 0 elsewhere."""
     if visit is None:
         return codes
@@ -146,6 +155,7 @@ class Labels:
         self.named_by = ""  # the parameter that named both, until they are met
         pairs = ((negative, -1), (positive, 1))
         self.codes: dict[Hashable, int] = {k: v for k, v in pairs if k is not None}
+        self._decoded: list[Any] | None = None  # the labels of negative and positive predictions
 
     @classmethod
     def start(cls, positive: Any, classes: Any, class_weight: Any) -> Labels:
@@ -186,9 +196,7 @@ class Labels:
         """The labels known so far, in order."""
         return self.pair[::-1] if self.turned else self.pair
 
-    def read(
-        self, y: NDArray[Any], visit: NDArray[np.int64] | None = None
-    ) -> tuple[Labels, NDArray[np.int8]]:
+    def read(self, y: NDArray[Any], visit: Visit = None) -> tuple[Labels, NDArray[np.int8]]:
         """Return the labels as they are known after y, and -1 or 1 for each of y.
 
         With `visit` only those entries are looked at; the others get 0.
@@ -206,7 +214,7 @@ class Labels:
                 )
             if len(self.codes.keys() | found) > 2:
                 at = _third(seen, list(self.codes))
-                raise _multiclass(seen[at], at if visit is None else int(visit[at]), self.codes)
+                raise _multiclass(seen[at], _row(visit, at), self.codes)
             labels = self._with(found)
         if labels.dtype is None and len(seen):
             labels = labels._typed(seen.dtype)
@@ -218,7 +226,7 @@ class Labels:
         is_known = is_positive | (seen == labels.negative)
         if not np.all(is_known):
             at = int(np.argmin(is_known))
-            row = at if visit is None else int(visit[at])
+            row = _row(visit, at)
             raise _multiclass(seen[at], row, labels.codes, self.named_by)
         codes = 2 * np.asarray(is_positive, dtype=bool).view(np.int8) - np.int8(1)
         return labels, _placed(codes, y, visit)
@@ -240,6 +248,13 @@ class Labels:
             return np.repeat(pair, len(positive))
         decoded: NDArray[Any] = pair[positive.astype(np.intp)]
         return decoded
+
+    def predicted(self, positive: bool) -> Any:
+        """Return the label of one prediction, as `decode` does."""
+        decoded = self._decoded
+        if decoded is None:
+            decoded = self._decoded = self.decode(np.array([False, True])).tolist()
+        return decoded[positive]
 
     def _typed(self, dtype: np.dtype[Any]) -> Labels:
         """Return the labels as y has them: 1 for the True or the 1.0 of a parameter."""

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..errors import InputError, Method, Parameter, ParameterError
-from .batch import Batch, as_batch, as_event_row, as_order, as_weights, explained, is_events
+from .batch import Batch, as_batch, as_event_row, as_order, as_weights, is_events
 from .columns import check_columns, check_event_length
 from .fitted import Fitted
-from .labels import Labels, as_labels
+from .labels import Labels, Visit, as_labels
 from .locking import locked
 from .parameters import Parameterised, check_parameters, fields_of, is_number, nearest, same
 from .sklearn_compat import not_fitted
@@ -22,10 +22,10 @@ from .sklearn_compat import not_fitted
 # at: nothing here does.
 put = object.__setattr__
 
+SIGNS = {-1: -1, 1: 1}  # the codes of labels that are signs already
 
-def _used(
-    events: list[Any], weights: NDArray[np.float64] | None, visit: NDArray[np.int64] | None
-) -> list[Any]:
+
+def _used(events: list[Any], weights: NDArray[np.float64] | None, visit: Visit) -> list[Any]:
     """Return the events with nothing in those that are not learned from: their names stay out."""
     if weights is None and visit is None:
         return events
@@ -158,7 +158,7 @@ class Learning(Parameterised):
         kind = self.core_kind()
         options = {**scaling, **self._cost_options(labels), **self._own_options()}
         return Fitted(
-            core=_core.Model(kind, options, int(self.hash_bits or 0)),
+            core=_core.Model(kind, options, int(self.hash_bits or 0), self._weights_matter()),
             labels=labels,
             kind=kind,
             options=options,
@@ -202,9 +202,8 @@ class Learning(Parameterised):
                 "cannot change in a model that has learned",
                 remedy=["keep its value", _START_OVER, "start a new model"],
             )
-        old = before.core
-        state = self._carried_over(old.state(), before.options, now.options)
-        now.core.restore(old.features, state, old.names)
+        features, state, names = before.core.snapshot()
+        now.core.restore(features, self._carried_over(state, before.options, now.options), names)
         self._keep(now)
         return now
 
@@ -226,6 +225,7 @@ class Learning(Parameterised):
         fresh: bool = False,
         classes: ArrayLike | None = None,
         order: ArrayLike | None = None,
+        rows: tuple[int, int] | None = None,
         every: int = 0,
         scores: bool = False,
         time: ArrayLike | None = None,
@@ -241,6 +241,8 @@ class Learning(Parameterised):
             Start over, as fit does.
         order : array, optional
             The rows to visit, in this order.
+        rows : pair of int, optional
+            Instead of an order: visit these rows only, from the first to the one before the last.
         every : int
             How many events there are between points of the curve; 0 for no curve.
         scores : bool
@@ -255,21 +257,30 @@ class Learning(Parameterised):
             a learner that asks, "asked" and "probabilities".
         """
         ready = self._ready(
-            X, y, sample_weight, fresh=fresh, classes=classes, order=order, time=time, delay=delay
+            X,
+            y,
+            sample_weight,
+            fresh=fresh,
+            classes=classes,
+            order=order,
+            rows=rows,
+            time=time,
+            delay=delay,
         )
-        batch = ready.batch
-        with explained(batch.names):
-            result = ready.fitted.core.learn(
-                batch.rows,
-                ready.codes,
-                ready.weights,
-                ready.visit,
-                ready.rho,
-                every,
-                scores,
-                ready.days,
-                ready.delays,
-            )
+        first, last = (0, None) if rows is None else rows
+        result = ready.fitted.core.learn(
+            ready.batch.rows,
+            ready.codes,
+            ready.weights,
+            ready.visit,
+            ready.rho,
+            every,
+            scores,
+            ready.days,
+            ready.delays,
+            first,
+            last,
+        )
         if not result["events"] and fresh:
             raise InputError("every sample weight is zero: there is nothing to fit")
         return self._learned(ready, result)
@@ -278,9 +289,6 @@ class Learning(Parameterised):
         """Keep the model that has learned; return the result with what it was of."""
         result["labels"], result["weights"] = ready.codes, ready.weights
         if result["events"]:  # else every weight is 0: nothing happened
-            if ready.batch.names:
-                core = ready.fitted.core
-                core.set_names(ready.batch.names[: core.features])
             self._keep(ready.fitted)
         return result
 
@@ -293,6 +301,7 @@ class Learning(Parameterised):
         fresh: bool,
         classes: ArrayLike | None = None,
         order: ArrayLike | None = None,
+        rows: tuple[int, int] | None = None,
         time: ArrayLike | None = None,
         delay: Any = None,
     ) -> Ready:
@@ -311,18 +320,19 @@ class Learning(Parameterised):
         self._check_weights(weights)
         days, delays = self._days(time, size), self._delays(delay, size)
         begun = None if fresh else self.refresh()
-        labels, codes = self._batch_labels(begun, classes).read(array, visit)
+        seen: Visit = visit if rows is None else slice(*rows)
+        labels, codes = self._batch_labels(begun, classes).read(array, seen)
         rho = None
         if fresh:
-            seen = slice(None) if visit is None else visit
-            rho = self._known_rho(codes[seen], None if weights is None else weights[seen])
+            which = slice(None) if seen is None else seen
+            rho = self._known_rho(codes[which], None if weights is None else weights[which])
         if begun is None:
             form = "event" if batch is None else batch.form
             fitted = self._make(labels, self._scaling(form))
         else:
             fitted = begun if labels is begun.labels else begun.replace(labels=labels)
         if batch is None:
-            batch = self._batch(_used(X, weights, visit), fitted.core)
+            batch = self._batch(_used(X, weights, seen), fitted.core)
         if begun is not None:
             check_columns(type(self).__name__, fitted.core, batch, learning=True)
         elif batch.rows.columns < fitted.core.features and not batch.open:
@@ -368,20 +378,11 @@ class Learning(Parameterised):
 
     # One event ------------------------------------------------------------------------------------
 
-    def _step(self, x: Any, y: Any, weight: float) -> float:
-        """Learn from one event that the core does not take as it is."""
-        fitted = self._fitted
-        current = fitted is not None and fitted.current
-        if fitted and current and self.hash_bits is None and not isinstance(x, dict):
-            score = fitted.core.step(as_event_row(x), y, weight, fitted.labels.codes)
-            if score is not None:
-                return score
-        return self._step_carefully(x, y, weight)
-
     @locked
-    def _step_carefully(self, x: Any, y: Any, weight: float) -> float:
-        """Learn from one event that is the first, or has a new label, or a weight."""
-        self.check_params()
+    def _learn_one(self, x: Any, y: Any, weight: Any) -> float:
+        """Learn from an event that is the first, brings a new label or is given in another form."""
+        if self._fitted is None or not self._fitted.current:
+            self.check_params()
         try:
             hash(y)
         except TypeError:
@@ -390,19 +391,13 @@ class Learning(Parameterised):
         fitted = self.refresh()
         labels = self._new_labels() if fitted is None else fitted.labels
         labels, codes = labels.read(as_labels([y], 1))
-        code = int(codes[0])
         if fitted is None:
             form = "event" if isinstance(x, dict) else "dense"
             fitted = self._make(labels, self._scaling(form))
         elif labels is not fitted.labels:
             fitted = fitted.replace(labels=labels)
-        core = fitted.core
-        if isinstance(x, dict):
-            score = core.learn_event(x, code, weight)
-        elif self.hash_bits is not None:
-            raise ParameterError("hash_bits", "is for dict events: this event already has columns")
-        else:
-            score = core.learn_row(self._event_row(x, core, learning=True), code, weight)
+        score = fitted.core.learn_one(self._event(x, fitted.core), int(codes[0]), weight, SIGNS)
+        assert score is not None
         if weight != 0:
             self._keep(fitted)
         return score
@@ -417,8 +412,13 @@ class Learning(Parameterised):
             self._check_weights(np.array([1.0, weight]))
         return float(weight)
 
-    def _names(self) -> list[str]:
-        return [] if self._fitted is None else self._fitted.core.names
+    def _event(self, x: Any, core: _core.Model) -> Any:
+        """Return an event to learn from in a form that the core takes."""
+        if isinstance(x, dict):
+            return x
+        if self.hash_bits is not None:
+            raise ParameterError("hash_bits", "is for dict events: this event already has columns")
+        return self._event_row(x, core, learning=True)
 
     def _event_row(self, x: Any, model: _core.Model, learning: bool) -> NDArray[np.float64]:
         row = as_event_row(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
@@ -11,15 +12,30 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _first = threading.Lock()
+_generation = 0  # of this process: one more in each child
+
+
+def _in_child() -> None:
+    """Forget locks that threads of the parent held, which are not there to release them."""
+    global _first, _generation
+    _first = threading.Lock()
+    _generation += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def lock_of(owner: Any) -> threading.RLock:
     """Return the lock of an estimator."""
-    if not hasattr(owner, "_lock"):
+    made = getattr(owner, "_lock", None)
+    if made is None or made[0] != _generation:
         with _first:
-            if not hasattr(owner, "_lock"):
-                object.__setattr__(owner, "_lock", threading.RLock())
-    lock: threading.RLock = owner._lock
+            made = getattr(owner, "_lock", None)
+            if made is None or made[0] != _generation:
+                made = _generation, threading.RLock()
+                object.__setattr__(owner, "_lock", made)
+    lock: threading.RLock = made[1]
     return lock
 
 

@@ -1,0 +1,124 @@
+// A model of the core as a Python object: arrays and dicts become rows, results become arrays and dicts.
+// Batches run without the interpreter lock.
+#pragma once
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+
+#include "faults.hpp"
+#include "scalars.hpp"
+#include "sources.hpp"
+#include "visitors.hpp"
+
+namespace lopsided {
+
+// Python code of other threads runs while the core is at work.
+struct Interpreter final : Host {
+  void* leave() override { return PyEval_SaveThread(); }
+  void come_back(void* left) override { PyEval_RestoreThread(static_cast<PyThreadState*>(left)); }
+  static Interpreter& get() {
+    static Interpreter one;
+    return one;
+  }
+};
+
+using Doubles = std::optional<Line<double>>;
+using Order = std::optional<Line<std::int64_t>>;
+
+// What a pass is given: one entry for each row of a batch, of which rows first to last are visited.
+Pass pass_over(const HeldRows& held, const Line<std::int8_t>& labels, const Doubles& weights, const Order& order,
+               std::optional<double> rho, Count every, Count first, Count last);
+// What happened in it.
+nb::dict told(const Pass& pass, double seconds);
+
+class PyModel {
+ public:
+  PyModel(std::string_view kind, const nb::dict& options, int hash_bits, bool weighted);
+
+  nb::dict learn(const HeldRows& held, Line<std::int8_t> labels, Doubles weights, Order order,
+                 std::optional<double> rho, Count every, bool keep_scores, Doubles days, Doubles delays, Count first,
+                 std::optional<Count> last);
+  auto score(const HeldRows& held) {
+    Fresh<double> out(held.rows.size());
+    Part part(features, held);
+    explained([&] { session.score(part, out.data()); }, [&] { return held.names; });
+    return std::move(out).to_numpy();
+  }
+  // Events without labels. The number of the first, arrays of scores, whether the label is wanted, probabilities
+  // of a question, and the numbers of events that had to be forgotten, -1 for none.
+  nb::tuple ask(const HeldRows& held, Doubles days);
+
+  // One event, a dict or an array of doubles. None, and nothing done, if it needs a closer look: something is no
+  // label that the codes know, no weight, or no row as long as the model expects.
+  nb::object learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes);
+  nb::object score_one(nb::handle x);
+  nb::object ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
+                     nb::handle negative);
+  bool tell(nb::handle id, nb::handle y, nb::handle weight, const nb::dict& codes);
+  bool learn_events(nb::handle events, nb::handle labels, const nb::dict& codes);
+
+  // Many events as one batch; names met in it are kept when the model has learned from it.
+  HeldRows event_rows(const nb::list& events) {
+    auto out = std::make_shared<EventRows>();
+    session.look([&](const Model& model) { features.read(events, model, *out); });
+    const Rows rows = out->rows();
+    return {{}, rows, std::move(out)};
+  }
+
+  // Features, state and names at one moment.
+  nb::tuple snapshot() {
+    return session.look([&](Model& model) {
+      StateToDict visit;
+      model.state(visit);
+      return nb::make_tuple(model.features(), visit.state, features.list());
+    });
+  }
+  void restore(Index known, nb::dict state, const nb::list& names) {
+    session.look([&](Model& model) {
+      model.grow(known);
+      StateFromDict visit(std::move(state));
+      model.state(visit);
+      features.extend(names, names.size());
+    });
+  }
+  nb::dict asking();
+  auto coefficients() {
+    std::vector<double> w = session.look([](const Model& model) { return model.coefficients(); });
+    const std::size_t size = w.size();
+    return to_numpy<double>(std::move(w), {size});
+  }
+  nb::tuple nonzeros();
+
+  Session session;
+  Features features;
+
+ private:
+  // Whether a row of numbers is one that the model takes as it is.
+  bool takes(nb::handle x, bool learning, Line<double>& row) const {
+    if (Py_TYPE(x.ptr()) != NumpyTypes::get().array || features.hashed() || !nb::try_cast(x, row, false)) return false;
+    const auto known = static_cast<std::size_t>(session.features());
+    return row.size() > 0 && (row.size() == known || (row.size() > known && learning && !features.named()));
+  }
+  // Calls act with the rows of one event; false if it is none that the model takes as it is.
+  template <class Act>
+  bool with_event(nb::handle x, bool learning, Act act) {
+    const auto names = [&] { return nb::object(features.list()); };
+    if (PyDict_Check(x.ptr())) {
+      OneEvent source(features, x, one_);
+      explained([&] { act(source); }, names);
+      return true;
+    }
+    Line<double> row;
+    if (!takes(x, learning, row)) return false;
+    OneRow source(row);
+    explained([&] { act(source); }, names);
+    return true;
+  }
+  bool may_weigh(std::optional<double> weight) const { return weight && (weighted_ || *weight == 0 || *weight == 1); }
+
+  bool weighted_;          // weights other than 0 and 1 have an effect
+  EventRows one_, batch_;  // kept for their room
+  std::vector<std::int8_t> signs_;
+};
+
+}  // namespace lopsided
