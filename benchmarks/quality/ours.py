@@ -65,7 +65,7 @@ def _rows(stream: Stream, form: str) -> Any:
 def _late(model: Any, stream: Stream, y: Any, weights: Any) -> Run:
     """Learn labels as they come, one by one."""
     events, labels = stream.rows.events, y.tolist()
-    weights = np.ones(len(y)) if weights is None else weights
+    weights = [1.0] * len(y) if weights is None else weights.tolist()  # plain floats: the fast path
     ready = False
 
     def score(row: int) -> float:
