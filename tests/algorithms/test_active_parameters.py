@@ -111,7 +111,7 @@ def test_learners_that_do_not_ask_know_no_delays():
 
 
 def test_what_a_model_remembers_of_days_is_no_parameter():
-    model = Active(learner="COG-II", budget="1/day", query="always", positive=1)
+    model = Active(COG(positive=1), budget="1/day", query="always")
     model.ask({"a": 1.0}, time="2026-01-01")
     assert not [name for name in model.get_params() if name.startswith("_")]
     to_bytes(model)

@@ -15,6 +15,7 @@ from lopsided import compare
 from lopsided.cli import main
 from lopsided.cli.compare import _learners
 from lopsided.cli.compare import command as compare_command
+from lopsided.cli.compare_options import CompareOptions
 from lopsided.comparison.grids import learners_of
 
 
@@ -56,7 +57,7 @@ from lopsided.comparison.grids import learners_of
         ({"folds": 40}, "fold .* has only the class"),
         ({"folds": np.zeros(60, int)}, "none are left to learn from"),
         ({"folds": np.arange(59) % 2}, "60 rows but folds has 59"),
-        ({"folds": np.ones(60) / 2}, "whole numbers"),
+        ({"folds": np.ones(60) / 2}, "an integer per row"),
         ({"folds": 3, "inner": 1}, "inner=1"),
         ({"folds": 3, "inner": 30}, "too few for 30 inner folds"),
         ({"folds": 3, "inner": 3, "grid": {}}, "inner is for"),
@@ -130,9 +131,13 @@ def test_options_that_would_be_passed_over_are_errors(options):
     assert "twice" in found.output or "name it" in found.output
 
 
+def given(*words):
+    context = compare_command.make_context("compare", ["e.csv", *words])
+    return CompareOptions(**context.params)
+
+
 def test_a_parameter_that_is_set_is_not_in_the_grid():
-    options = {"learners": "COG-II", "settings": ("learning_rate=5",), "positive": None, "grid": ()}
-    models, grid = _learners(options)
+    models, grid = _learners(given("--learners", "COG-II", "--set", "learning_rate=5"))
     assert models["COG-II"].learning_rate == 5
     assert "learning_rate" not in grid["COG-II"]
 
@@ -141,10 +146,10 @@ def test_all_values_of_the_papers_are_tried_on_demand():
     names = ["OA3", "PAA", "COG-II"]
     few, all_of_them = ([len(x.points) for x in learners_of(names, g)] for g in (None, "paper"))
     assert (few, all_of_them) == ([45, 15, 11], [1331, 121, 11])
-    options = {"learners": "OA3", "settings": ("delta_neg=1",), "positive": None}
+    words = ("--learners", "OA3", "--set", "delta_neg=1")
     sizes = [
-        {k: len(v) for k, v in _learners({**options, "grid": given})[1]["OA3"].items()}
-        for given in ((), ("paper",))
+        {k: len(v) for k, v in _learners(given(*words, *more))[1]["OA3"].items()}
+        for more in ((), ("--grid", "paper"))
     ]
     assert sizes == [{"learning_rate": 5, "delta_pos": 3}, {"learning_rate": 11, "delta_pos": 11}]
 
