@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from benchmarks import instructions, plot, size
+from benchmarks import instructions, plain_code, plot, size
 from benchmarks.harness import Contender, Group, Result, Turn, measure
 from benchmarks.instructions import Counts, compare
 
@@ -95,4 +95,19 @@ def test_size_says_what_changed():
         ["old", "0", "-4"],
         ["src", "5"],
         ["total", "17", "-2"],
+    ]
+
+
+def test_avx_outside_of_what_is_chosen_is_found():
+    code = """
+0000000000001000 <lopsided::avx2::Cog<double>::learn()>:
+    1000:\tvaddpd %ymm0,%ymm1,%ymm2
+0000000000002000 <lopsided::plain::Cog<double>::learn()>:
+    2000:\taddpd  %xmm0,%xmm1
+0000000000003000 <std::vector<double>::resize(unsigned long)>:
+    3000:\tvmovsd %xmm0,(%rax)
+    3004:\tvmovsd %xmm0,(%rbx)
+"""
+    assert list(plain_code.misplaced(code.splitlines())) == [
+        "std::vector<double>::resize(unsigned long)"
     ]

@@ -15,7 +15,7 @@ void bind_labels(nb::module_& m) {
   m.def(
       "two_values",
       [](const Labels& y) {
-        const auto found = two_values(y.data(), y.size());
+        const auto found = find_two_values(y.data(), y.size());
         return nb::make_tuple(found.first, found.second, found.third);
       },
       nb::arg("y").noconvert(), "The two values of an array, and where a third one stands.");
@@ -23,7 +23,7 @@ void bind_labels(nb::module_& m) {
       "signs",
       [](const Labels& y, Value negative, Value positive) -> nb::object {
         std::vector<std::int8_t> out(y.size());
-        if (!signs(y.data(), y.size(), negative, positive, out.data())) return nb::none();
+        if (!find_signs(y.data(), y.size(), negative, positive, out.data())) return nb::none();
         return nb::cast(to_numpy<std::int8_t>(std::move(out), {y.size()}));
       },
       nb::arg("y").noconvert(), nb::arg("negative"), nb::arg("positive"),

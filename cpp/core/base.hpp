@@ -32,10 +32,10 @@ class Vector {
   explicit Vector(double initial = 0) : initial_(initial) {}
 
   // Room for growing, at least doubled so that growing one by one stays cheap.
-  void reserve(std::size_t size) {
+  [[gnu::noinline]] void reserve(std::size_t size) {
     if (size > values_.capacity()) values_.reserve(std::max(size, 2 * values_.capacity()));
   }
-  void grow(std::size_t size) {
+  [[gnu::noinline]] void grow(std::size_t size) {
     if (size > values_.size()) values_.resize(size, initial_);
   }
   void assign(const double* first, std::size_t size) { values_.assign(first, first + size); }

@@ -1,9 +1,77 @@
-// Functions compiled for AVX2 as well; the right one is chosen when the program starts.
+// Code for several instruction sets, and the choice between them: the one place for both.
+//
+// CMake compiles files with hot loops twice: as `plain`, for every processor, and with LOPSIDED_AVX2_COPY as `avx2`.
+// In headers such code stands between LOPSIDED_ISA_BEGIN and LOPSIDED_ISA_END, in an inline namespace named after the
+// instruction set, so that the linker never takes a function for AVX2 where a plain one is meant. Includes stand before:
+// what they define, the standard library too, is plain in both copies. What both copies share (rows, models as an
+// interface) is outside as well and is inlined where it is hot. LOPSIDED_COPIES declares functions of both copies, and
+// LOPSIDED_BEST(f(x)) calls the one for this processor. No vector crosses the border between the copies.
 #pragma once
 
-// Sanitizers cannot run the resolvers that choose a clone.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define LOPSIDED_CLONES __attribute__((target_clones("default", "avx2")))
+#ifdef LOPSIDED_AVX2_COPY
+#define LOPSIDED_ISA avx2
+#define LOPSIDED_REGION_BEGIN _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma\")")
+#define LOPSIDED_REGION_END _Pragma("GCC pop_options")
 #else
-#define LOPSIDED_CLONES
+#define LOPSIDED_ISA plain
+#define LOPSIDED_REGION_BEGIN
+#define LOPSIDED_REGION_END
 #endif
+
+namespace lopsided {
+inline namespace LOPSIDED_ISA {}
+}  // namespace lopsided
+
+#define LOPSIDED_ISA_BEGIN \
+  LOPSIDED_REGION_BEGIN    \
+  namespace lopsided {     \
+  inline namespace LOPSIDED_ISA {
+#define LOPSIDED_ISA_END \
+  }                      \
+  }                      \
+  LOPSIDED_REGION_END
+
+// LOPSIDED_HAS_AVX2: CMake compiles the second copy.
+#ifdef LOPSIDED_HAS_AVX2
+#define LOPSIDED_COPIES(...)  \
+  namespace plain {           \
+  __VA_ARGS__                 \
+  }                           \
+  namespace avx2 {            \
+  __VA_ARGS__                 \
+  }
+#define LOPSIDED_BEST(...) (::lopsided::simd::avx2() ? avx2::__VA_ARGS__ : plain::__VA_ARGS__)
+#else
+#define LOPSIDED_COPIES(...) \
+  namespace plain {          \
+  __VA_ARGS__                \
+  }
+#define LOPSIDED_BEST(...) plain::__VA_ARGS__
+#endif
+
+// A loop into which all that it calls is inlined, but for what is marked noinline. Not in a plain copy that only old
+// processors run: it is to be cheap to compile.
+#if defined(LOPSIDED_HAS_AVX2) && !defined(LOPSIDED_AVX2_COPY)
+#define LOPSIDED_HOT
+#else
+#define LOPSIDED_HOT [[gnu::flatten]]
+#endif
+
+namespace lopsided::simd {
+
+// What this processor has. Every processor with AVX2 has the others of the first list, but an emulator may not.
+#if defined(__x86_64__) && defined(__GNUC__)
+inline bool avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("popcnt");
+}
+inline bool avx512() {
+  return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+}
+#else
+inline bool avx2() { return false; }
+inline bool avx512() { return false; }
+#endif
+
+}  // namespace lopsided::simd

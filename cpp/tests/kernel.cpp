@@ -98,7 +98,7 @@ double teach(Learner& learner, std::size_t round, Index n) {
   const kernel::Kernelled row = sparse ? sparse_row(round * 7, n) : dense_row(round * 7, n);
   const Target t{wave(round * 7) + wave(round * 7 + 1) > 0.4 ? 1.0 : -1.0, 1, 1 + 0.5 * (round % 2), round + 1};
   const auto step = [&](const auto& x) {
-    const double score = learner.meet(x);
+    const double score = learner.observe(x);
     learner.learn(x, t, score);
     return score;
   };
@@ -270,7 +270,7 @@ TEST(koil_has_the_same_bits_on_every_machine) {  // tests/test_kernel.py has the
     double values[7];
     for (std::uint32_t j = 0; j < 7; ++j) values[j] = static_cast<double>((i * 7 + j + 1) * 2654435761u) * 0x1p-32 - 0.5;
     const DenseRow x{values, 7, 0};
-    score = learner.meet(x);
+    score = learner.observe(x);
     learner.learn(x, {values[0] + values[1] > 0.2 ? 1.0 : -1.0, 1, 1, i + 1}, score);
   }
   CHECK(score == -0x1.bf5b9e7fbcf42p-5);

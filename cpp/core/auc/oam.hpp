@@ -5,12 +5,16 @@
 //   gra   w += c y z_i for all i at once with y w.z_i <= 1
 #pragma once
 
+#include "../learner.hpp"
+#include "../simd.hpp"
 #include "stored.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 class Oam {
  public:
+  static constexpr Hooks hooks{.coefficients = true, .reserve = true, .grow = true};
+
   enum class Variant { seq, gra };
 
   double score(const RowLike auto& x) const { return dot(weights_, x); }
@@ -101,7 +105,7 @@ class Oam {
     z_.values = x_;
     other.add_to(z_.values.data(), -1);
     return {z_.values.data(), static_cast<Index>(z_.values.size()),
-            kernels::squares(z_.values.data(), static_cast<Index>(z_.values.size()))};
+            loops::squares(z_.values.data(), static_cast<Index>(z_.values.size()))};
   }
   SparseRow sparse_difference(const SparseRow& x, const StoredRow& other) {
     z_.indices.assign(x.indices, x.indices + x.size);
@@ -120,10 +124,7 @@ class Oam {
     return {z_.indices.data(), z_.values.data(), n, sparse_square(z_.values.data(), n)};
   }
 
-  double draw() {
-    const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
-    return static_cast<double>(splitmix64(key + draws_++) >> 11) * 0x1p-53;
-  }
+  double draw() { return uniform(seed_, draws_++); }
 
   Variant variant_ = Variant::seq;
   double C_ = 1, factor_ = 0.5, seed_ = 0;
@@ -137,4 +138,4 @@ class Oam {
   std::vector<const StoredRow*> close_;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -3,13 +3,16 @@
 //   w -= learning_rate * weight * (regularization w - y (x - c) + (x - c) (x - c).w + S w).
 #pragma once
 
-#include "../numbers/row.hpp"
+#include "../learner.hpp"
 #include "../numbers/symmetric.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 class Opauc {
  public:
+  static constexpr Hooks hooks{.coefficients = true, .reserve = true};
+
   double score(const RowLike auto& x) const { return dot(weights_, x); }
 
   bool learn(const RowLike auto& x, const Target& t, double) {
@@ -39,9 +42,7 @@ class Opauc {
   void reserve(std::size_t size) {
     if (size > Symmetric::max_size)
       throw std::length_error("OPAUC keeps matrices of features by features and takes at most 40000 features: use OAM");
-    state([size](const char*, auto& values) {
-      if constexpr (requires { values.grow(size); }) values.reserve(size);
-    });
+    hook::each_per_feature(*this, [size](auto& values) { values.reserve(size); });
   }
 
   void options(auto&& visit) {
@@ -88,4 +89,4 @@ class Opauc {
   std::vector<double> away_, product_, padded_weights_, nothing_;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -4,9 +4,10 @@
 #include "../input/rows.hpp"
 #include "../numbers/loops.hpp"
 #include "../numbers/random.hpp"
-#include "../stream/query.hpp"
+#include "../simd.hpp"
+#include "../stream/pending.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 // Dense rows end at their last value other than 0: how many features were known does not matter.
 struct StoredRow {
@@ -116,4 +117,4 @@ class Reservoir {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -4,12 +4,13 @@
 
 #include <mutex>
 
+#include "../simd.hpp"
 #include "../stream/threads.hpp"
 #include "learned.hpp"
 #include "options_state.hpp"
 #include "tile.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real, class Learner>
 class Bank {
@@ -51,7 +52,7 @@ class Bank {
       tile.learner(l).options(give);
       same = same && give.same && give.at == options.values.size() && !asker_.on();
       same = same && model.features() == 0 && model.rounds() == 0;
-      if constexpr (requires { tile.learner(l).target; }) same = same && !tile.learner(l).target.on();
+      same = same && tile.learner(l).banks();
     });
     columns_ = rows.columns();
     sparse_ = sparse(rows);
@@ -83,7 +84,7 @@ class Bank {
         const double y = pass.labels[at];
         const Row x = now.x;
         const Target target{y, cost_.next(y, now.weight, pass.rho), now.weight, ++rounds_};
-        for_each_tile([&](auto& tile) { tile.meet(x, target, i, at); });
+        for_each_tile([&](auto& tile) { tile.observe(x, target, i, at); });
         tally.record(y, now.weight, y);
         ++tally.queries;
       }
@@ -279,16 +280,6 @@ class Bank {
   std::vector<Index> features_{0};  // of each place; 0 is that of all that have not come
 };
 
-// Work for a bank, compiled for the instruction set of its vectors.
-template <class Learner>
-bool on(Bank<Two, Learner>& bank, auto work) {
-  return work(bank);
-}
-template <class Learner>
-LOPSIDED_AVX2 bool on(Bank<Four, Learner>& bank, auto work) {
-  return work(bank);
-}
-
 // Many models are several banks, each on a thread of its own.
 template <class One>
 class Banks final : public Learned {
@@ -325,8 +316,7 @@ class Banks final : public Learned {
   Count nonzeros(std::size_t place) override {
     std::call_once(counted_, [&] {
       nonzeros_.resize(models_);
-      for (Part& part : parts_)
-        on(part.bank, [out = nonzeros_.data() + part.first](One& bank) { return bank.nonzeros(out), true; });
+      for (Part& part : parts_) part.bank.nonzeros(nonzeros_.data() + part.first);
     });
     return nonzeros_[place];
   }
@@ -347,9 +337,7 @@ class Banks final : public Learned {
     std::vector<char> said(parts_.size());
     in_parallel(parts_.size(), parts_.size(), [&](std::size_t t, Count, Count) {
       Part& part = parts_[t];
-      const auto with = [&]<class Row>(Row* kind) {
-        return on(part.bank, [&](One& bank) { return work(kind, bank, part.first); });
-      };
+      const auto with = [&]<class Row>(Row* kind) { return work(kind, part.bank, part.first); };
       said[t] = sparse ? with(static_cast<SparseRow*>(nullptr)) : with(static_cast<DenseRow*>(nullptr));
     });
     return std::ranges::all_of(said, [](char yes) { return yes; });
@@ -361,4 +349,4 @@ class Banks final : public Learned {
   std::vector<Count> nonzeros_;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -1,6 +1,5 @@
 // Numbers of several models side by side, as wide as the instruction set has them, and sums over a row with the
-// bits that each model alone would get (row.hpp). What takes or returns vectors is always inlined: one function for
-// AVX2 must not call another that is not.
+// bits that each model alone would get (row.hpp).
 #pragma once
 
 #include <array>
@@ -9,11 +8,17 @@
 
 #include "../numbers/real.hpp"
 #include "../numbers/row.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 typedef double Two __attribute__((vector_size(16)));
 typedef double Four __attribute__((vector_size(32)));
+#ifdef LOPSIDED_AVX2_COPY
+using Widest = Four;
+#else
+using Widest = Two;
+#endif
 
 template <class Real>
 inline constexpr int models_in = static_cast<int>(sizeof(Real) / sizeof(double));
@@ -33,7 +38,7 @@ template <int parts>
 }
 
 // Where the numbers of the next row's features are, each so many of them. They are brought near, into the second cache,
-// four at a time between the sums of this row: all at once they would wait for each other. Inlined: see ahead.hpp.
+// four at a time between the sums of this row: all at once they would wait for each other. Inlined: see prefetch.hpp.
 template <std::size_t numbers>
 struct Next {
   double* const* places = nullptr;  // behind the last there is room for three more
@@ -106,4 +111,4 @@ template <class Real, int parts, class Row, class Term>
   return sums<Real, parts>(x, term, near);
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -1,16 +1,18 @@
 // How learners work in a bank: the formulas of each, over vectors. `Real` is a vector; a learner's numbers of a
 // feature, `width` of them, lie in a table beside those of the other models of the vector and of the pack. A number
-// that is `initial` below 0 was never written: the model has a 0 there. A learner may `take_in` a row before its score.
+// that is `initial` below 0 was never written: the model has a 0 there. A learner that `takes_in` a row
+// changes its numbers before it scores; `banks` says whether, with its options, it can learn in a bank.
 #pragma once
 
 #include <tuple>
 
 #include "../linear/acog.hpp"
 #include "../linear/arow.hpp"
+#include "../simd.hpp"
 #include "../sparse/learner.hpp"
 #include "lanes.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 // The numbers of one feature and part: number i of all models of the part.
 template <class Real>
@@ -37,8 +39,9 @@ struct Beside {
 };
 
 // Weights that move by a multiple of the row.
-template <class Learner>
+template <class Learner, bool has_offset = false>
 struct FirstOrder {
+  static constexpr bool takes_in = false;
   static constexpr std::size_t width = 1;
   static constexpr double initial[width] = {0};
   Learner learner;
@@ -48,13 +51,14 @@ struct FirstOrder {
     auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; }, next);
     for_each_part<parts>([&](auto p) {
       out[p] = x.scale * out[p];
-      if constexpr (requires { all[p].learner.offset; }) out[p] += all[p].learner.offset;
+      if constexpr (has_offset) out[p] += all[p].learner.offset;
     });
     return out;
   }
   auto weighs() const {
     return [](const auto& numbers) { return numbers[0] != 0.0; };
   }
+  bool banks() const { return true; }
   bool scores() const { return true; }
 
   template <class Real, class Row>
@@ -74,6 +78,7 @@ struct FirstOrder {
 // Means with the diagonal of a covariance.
 template <class Learner>
 struct SecondOrder {
+  static constexpr bool takes_in = false;
   static constexpr std::size_t width = 2;
   static constexpr double initial[width] = {0, 1};
   Learner learner;
@@ -87,11 +92,12 @@ struct SecondOrder {
   auto weighs() const {
     return [](const auto& numbers) { return numbers[0] != 0.0; };
   }
+  bool banks() const { return true; }
   bool scores() const { return true; }
 
   template <class Real, class Row>
   [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
-    constexpr bool asks = requires { learner.loss(score, t); };  // for the variance
+    constexpr bool asks = Learner::step_needs_variance;
     const bool shared = learner.covariance.rule == DiagonalCovariance::Rule::shared;
     Real variance{};
     const auto look = [&] {
@@ -135,6 +141,7 @@ struct SecondOrder {
 // Sparse learners with a shrink of their own; a target for the sparsity is no work for a bank.
 template <class Rule>
 struct Shrinking {
+  static constexpr bool takes_in = Rule::takes_in;
   static constexpr std::size_t width = Rule::width;
   static constexpr std::array<double, width> initial = Rule::initial;
   Rule rule;
@@ -144,7 +151,7 @@ struct Shrinking {
   Table table{width};  // only to name it
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static void take_in(const Pack<Shrinking, parts>& all, const Row& x, auto at) requires Rule::takes_in {
+  [[gnu::always_inline]] static void take_in(const Pack<Shrinking, parts>& all, const Row& x, auto at) {
     const auto total = sums<Real, parts>(
         x, [&](Index k, int p) -> Real { return Rule::part()(at(k, p), x.value(k)); });
     for_each_part<parts>([&](auto p) {
@@ -168,6 +175,7 @@ struct Shrinking {
       return (weight != 0.0) & ((weight >= c) | (weight <= -c));
     };
   }
+  bool banks() const { return !target.on(); }
   bool scores() const {
     if constexpr (Rule::takes_in) return clip == 0 && !rule.transductive;
     return clip == 0;
@@ -198,4 +206,4 @@ struct Shrinking {
   }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

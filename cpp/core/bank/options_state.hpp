@@ -4,9 +4,10 @@
 #include <bit>
 
 #include "../numbers/real.hpp"
+#include "../simd.hpp"
 #include "../stream/model.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real>
 concept Several = requires(Real& v) { v[0] = 0.0; } && !requires(Real& v) { v.size(); };
@@ -72,6 +73,7 @@ struct StateList final : StateVisitor {
   void operator()(const char*, SymmetricOf<float>&) override { items.push_back({}); }
   void operator()(const char*, std::vector<double>&) override { items.push_back({}); }
   void operator()(const char*, Series&) override { items.push_back({}); }
+  void operator()(const char*, bool&) override { items.push_back({}); }
   template <Several Real>
   void operator()(const char*, Real& value) {
     items.push_back({.number = reinterpret_cast<double*>(&value) + place});
@@ -80,4 +82,4 @@ struct StateList final : StateVisitor {
 
 inline bool same_bits(double a, double b) { return std::bit_cast<Count>(a) == std::bit_cast<Count>(b); }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -3,10 +3,11 @@
 
 #include <span>
 
+#include "../simd.hpp"
 #include "learned.hpp"
 #include "learners.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 // Scores are handed on a line of the cache at a time: those of one row go to as many places as there are models, and
 // these may be places that push each other out of the cache.
@@ -49,13 +50,13 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
   }
 
   template <class Row>
-  [[gnu::always_inline]] void meet(const Row& x, const Target& t, Count visit, Count row) {
+  [[gnu::always_inline]] void observe(const Row& x, const Target& t, Count visit, Count row) {
     const Beside<Real, parts, Learner::width> beside{table_.get(), found_[visit % 2].data()};
     const auto at = [=](Index k, int p) { return beside.template at<Row>(k, p); };
     const auto met = [&](auto next) __attribute__((always_inline)) {
       return Learner::template score<Real, parts>(learners_, x, at, next);
     };
-    if constexpr (requires { Learner::template take_in<Real, parts>(learners_, x, at); })
+    if constexpr (Learner::takes_in)
       Learner::template take_in<Real, parts>(learners_, x, at);
     Pack<Real, parts> scores;
     if (std::same_as<Row, DenseRow> || next_.size == 0) {
@@ -174,4 +175,4 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
   Pack<Real, parts> missed_{}, alarms_{};
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -20,12 +20,12 @@ namespace lopsided {
 template <class Rule>
 class KernelMixture {
  public:
-  static constexpr bool keeps_rows = true;
+  static constexpr Hooks hooks{.observe = true, .reserve = true, .grow = true, .new_features = true};
 
   KernelMixture() { make({0, 0, 3, 1, 2, 1, 3, 1}); }
 
-  double meet(const RowLike auto& x) {
-    return vote([&](std::size_t k) { return met_[k] = members_[k].meet(x); });
+  double observe(const RowLike auto& x) {
+    return vote([&](std::size_t k) { return met_[k] = members_[k].observe(x); });
   }
   double score(const RowLike auto& x) const {
     return vote([&](std::size_t k) { return members_[k].score(x); });

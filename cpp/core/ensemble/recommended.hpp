@@ -19,14 +19,16 @@
 
 #include "../bank/lanes.hpp"
 #include "../linear/arow.hpp"
-#include "../numbers/table.hpp"
-#include "../stream/query.hpp"
+#include "../simd.hpp"
 #include "../stream/scaling.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 class Recommended {
  public:
+  static constexpr Hooks hooks{.observe = true, .keep = true, .coefficients = true, .reserve = true, .grow = true,
+                               .dense = true, .scales = true};
+
   static constexpr std::size_t lanes = 4, seats = 2, members = lanes + seats;
   static constexpr Index few = 64;      // features with centre and full covariance
   static constexpr Count early = 32;    // rows that show whether a stream is wide
@@ -41,9 +43,9 @@ class Recommended {
 
   // The row has come: it enters the running statistics, and its score is returned.
   template <RowLike Row>
-  double meet(const Row& raw) {
+  double observe(const Row& raw) {
     if constexpr (std::same_as<Row, DenseRow>)
-      if (!dense_) return meet(as_sparse(raw));
+      if (!dense_) return observe(as_sparse(raw));
     if (narrow_ && !fits(raw)) {
       narrow_ = 0;
       wide_ = scales_ && rows_ < early;
@@ -61,7 +63,7 @@ class Recommended {
     return vote(see(raw, features(), true));
   }
 
-  // What `meet` would return, unless the row is the first wide one. Features from `known` on count
+  // What `observe` would return, unless the row is the first wide one. Features from `known` on count
   // in the length only.
   template <RowLike Row>
   double score(const Row& raw, Index known) const {
@@ -455,4 +457,4 @@ class Recommended {
   Aligned along_;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

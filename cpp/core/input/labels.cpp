@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
-#include "../simd.hpp"
-
-namespace lopsided {
-
-namespace {
+LOPSIDED_ISA_BEGIN
 
 template <class Value>
-[[gnu::always_inline]] inline TwoValues<Value> find_two(const Value* y, Count n) {
+TwoValues<Value> two_values(const Value* y, Count n) {
   constexpr Count block = 256;
   Value a = y[0], b = y[0];
   for (Count i = 0; i < n; i += block) {
@@ -27,8 +23,7 @@ template <class Value>
 }
 
 template <class Value>
-[[gnu::always_inline]] inline bool find_signs(const Value* y, Count n, Value negative,
-                                              Value positive, std::int8_t* out) {
+bool signs(const Value* y, Count n, Value negative, Value positive, std::int8_t* out) {
   int others = 0;
   for (Count i = 0; i < n; ++i) {
     const int sign = (y[i] == positive) - (y[i] == negative);
@@ -38,27 +33,11 @@ template <class Value>
   return !others;
 }
 
-}  // namespace
+template TwoValues<std::int32_t> two_values(const std::int32_t*, Count);
+template TwoValues<std::int64_t> two_values(const std::int64_t*, Count);
+template TwoValues<double> two_values(const double*, Count);
+template bool signs(const std::int32_t*, Count, std::int32_t, std::int32_t, std::int8_t*);
+template bool signs(const std::int64_t*, Count, std::int64_t, std::int64_t, std::int8_t*);
+template bool signs(const double*, Count, double, double, std::int8_t*);
 
-LOPSIDED_CLONES TwoValues<std::int32_t> two_values(const std::int32_t* y, Count n) {
-  return find_two(y, n);
-}
-LOPSIDED_CLONES TwoValues<std::int64_t> two_values(const std::int64_t* y, Count n) {
-  return find_two(y, n);
-}
-LOPSIDED_CLONES TwoValues<double> two_values(const double* y, Count n) { return find_two(y, n); }
-
-LOPSIDED_CLONES bool signs(const std::int32_t* y, Count n, std::int32_t negative,
-                           std::int32_t positive, std::int8_t* out) {
-  return find_signs(y, n, negative, positive, out);
-}
-LOPSIDED_CLONES bool signs(const std::int64_t* y, Count n, std::int64_t negative,
-                           std::int64_t positive, std::int8_t* out) {
-  return find_signs(y, n, negative, positive, out);
-}
-LOPSIDED_CLONES bool signs(const double* y, Count n, double negative, double positive,
-                           std::int8_t* out) {
-  return find_signs(y, n, negative, positive, out);
-}
-
-}  // namespace lopsided
+LOPSIDED_ISA_END

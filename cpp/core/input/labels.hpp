@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../base.hpp"
+#include "../simd.hpp"
 
 namespace lopsided {
 
@@ -12,15 +13,21 @@ struct TwoValues {
   Count third;
 };
 
-TwoValues<std::int32_t> two_values(const std::int32_t* y, Count n);
-TwoValues<std::int64_t> two_values(const std::int64_t* y, Count n);
-TwoValues<double> two_values(const double* y, Count n);
+LOPSIDED_COPIES(
+    template <class Value>
+    TwoValues<Value> two_values(const Value* y, Count n);
+    template <class Value>
+    bool signs(const Value* y, Count n, Value negative, Value positive, std::int8_t* out);)
 
+// Of 32-bit or 64-bit whole numbers, or doubles.
+template <class Value>
+TwoValues<Value> find_two_values(const Value* y, Count n) {
+  return LOPSIDED_BEST(two_values(y, n));
+}
 // -1, 1, or 0 for neither; true if there was no 0.
-bool signs(const std::int32_t* y, Count n, std::int32_t negative, std::int32_t positive,
-           std::int8_t* out);
-bool signs(const std::int64_t* y, Count n, std::int64_t negative, std::int64_t positive,
-           std::int8_t* out);
-bool signs(const double* y, Count n, double negative, double positive, std::int8_t* out);
+template <class Value>
+bool find_signs(const Value* y, Count n, Value negative, Value positive, std::int8_t* out) {
+  return LOPSIDED_BEST(signs(y, n, negative, positive, out));
+}
 
 }  // namespace lopsided

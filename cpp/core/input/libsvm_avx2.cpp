@@ -1,5 +1,6 @@
 #include "libsvm_avx2.hpp"
 
+#include "../simd.hpp"
 #include "libsvm_shapes.hpp"
 
 #if defined(__x86_64__)
@@ -243,16 +244,14 @@ LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, UsualRows::Numbers& nu
 }  // namespace
 
 bool UsualRows::possible() {
-  static const bool answer = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-                             __builtin_cpu_supports("popcnt");
+  static const bool answer = simd::avx2();
   return answer;
 }
 
 UsualRows::UsualRows(std::string_view text, const LibsvmOptions& options)
     : text_(text),
       options_(options),
-      wide_(!options.narrow && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2")) {}
+      wide_(!options.narrow && simd::avx512()) {}
 
 bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
   if (p < pause_) return false;

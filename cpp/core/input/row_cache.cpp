@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "../numbers/random.hpp"
-#include "../simd.hpp"
+#include "../numbers/loops.hpp"
 
 namespace lopsided {
 
@@ -75,42 +75,11 @@ std::shared_ptr<const double[]> some_ones(std::size_t n) {
   return made;
 }
 
-LOPSIDED_CLONES void widen_bytes(const std::int8_t* from, double* to, std::size_t n) {
-  for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
-}
-LOPSIDED_CLONES void widen_singles(const float* from, double* to, std::size_t n) {
-  for (std::size_t k = 0; k < n; ++k) to[k] = static_cast<double>(from[k]);
-}
-
 std::shared_ptr<const double[]> widened(Coding coding, const char* data, std::size_t n) {
   std::shared_ptr<double[]> out = make_reused<double>(n);
-  if (coding == bytes) widen_bytes(reinterpret_cast<const std::int8_t*>(data), out.get(), n);
-  else widen_singles(reinterpret_cast<const float*>(data), out.get(), n);
+  if (coding == bytes) loops::widen(reinterpret_cast<const std::int8_t*>(data), out.get(), n);
+  else loops::widen(reinterpret_cast<const float*>(data), out.get(), n);
   return out;
-}
-
-LOPSIDED_CLONES bool all_finite(const double* values, std::size_t n) {
-  std::uint64_t bad = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    std::uint64_t bits;
-    std::memcpy(&bits, values + k, 8);
-    bad |= ((bits >> 52 & 0x7ff) + 1) & 0x800;
-  }
-  return bad == 0;
-}
-
-// How often an index is not above the one before.
-LOPSIDED_CLONES std::uint32_t falls(const Index* indices, std::size_t n) {
-  std::uint32_t count = 0;
-  for (std::size_t k = 1; k < n; ++k) count += indices[k] <= indices[k - 1];
-  return count;
-}
-
-LOPSIDED_CLONES bool within(const Index* indices, std::size_t n, Index columns) {
-  std::uint32_t bad = 0;
-  for (std::size_t k = 0; k < n; ++k)
-    bad |= static_cast<std::uint32_t>(indices[k]) >= static_cast<std::uint32_t>(columns);
-  return bad == 0;
 }
 
 void require(bool good, const char* what) {
@@ -226,14 +195,14 @@ void PackedBlock::look_at_labels() const {
 
 void PackedBlock::look_at_indices() const {
   const auto n = static_cast<std::size_t>(stored());
-  require(within(indices_, n, columns_), "an index is out of range");
+  require(loops::within(indices_, n, columns_), "an index is out of range");
   // They may fall where a row begins, and nowhere else.
   std::uint32_t allowed = 0;
   for (Index i = 1; i < rows_; ++i) {
     const std::int32_t k = starts_[i];
     if (k > starts_[i - 1] && k < starts_[rows_]) allowed += indices_[k] <= indices_[k - 1];
   }
-  require(falls(indices_, n) == allowed, "the indices of a row do not rise");
+  require(loops::falls(indices_, n) == allowed, "the indices of a row do not rise");
 }
 
 void PackedBlock::take_values(std::uint32_t coding, const char* data) {
@@ -241,7 +210,7 @@ void PackedBlock::take_values(std::uint32_t coding, const char* data) {
   if (coding == ones) unpacked_ = some_ones(n);
   if (coding == bytes || coding == singles) unpacked_ = widened(Coding{coding}, data, n);
   values_ = coding == doubles ? reinterpret_cast<const double*>(data) : unpacked_.get();
-  require(coding < singles || all_finite(values_, n), "a value is not finite");
+  require(coding < singles || loops::all_finite(values_, n), "a value is not finite");
 }
 
 std::vector<std::int64_t> PackedBlock::lines() const {

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "../numbers/loops.hpp"
-#include "../simd.hpp"
 
 namespace lopsided {
 
@@ -19,7 +18,7 @@ namespace {
 
 // The sum of squares, or an error that says what is wrong with the values.
 double checked_square(const double* values, const Index* indices, Index n, Count i) {
-  const double square = indices ? sparse_square(values, n) : kernels::squares(values, n);
+  const double square = indices ? sparse_square(values, n) : loops::squares(values, n);
   if (is_plain_square(square)) return square;
   if (square == 0 && std::all_of(values, values + n, [](double v) { return v == 0; })) return 0;
   for (Index k = 0; k < n; ++k) {
@@ -74,20 +73,10 @@ void Rows::gather(Count i, Scratch& scratch) const {
   for (Index j = 0; j < columns_; ++j) scratch.values[j] = from[j * dense_.column_stride];
 }
 
-LOPSIDED_CLONES __attribute__((flatten)) Rows Rows::checked(std::vector<double>& squares) const {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  Rows out = *this;
+Rows Rows::checked(std::vector<double>& squares) const {
   squares.resize(size_);
-  Scratch scratch;
-  const auto look = [&](auto read) {
-    for (Count i = 0; i < size_; ++i) {
-      const auto row = read(i);
-      const bool copied = row.values == scratch.values.data() && row.size > 0;
-      squares[i] = plain_ && !copied ? row.square : unknown;
-    }
-  };
-  if (sparse_) look([&](Count i) { return sparse_row(i, scratch); });
-  else look([&](Count i) { return dense_row(i, scratch); });
+  LOPSIDED_BEST(look_at_all(*this, squares.data()));
+  Rows out = *this;
   out.squares_ = squares.data();
   out.trusted_ = true;
   return out;
@@ -129,7 +118,7 @@ SparseRow Rows::careful_sparse_row(Count i, Scratch& scratch) const {
   }
   const SparseRow row{indices, values, n, checked_square(values, indices, n, i)};
   if (csr_.trusted) return row;
-  if (!kernels::increasing(indices, n)) return sorted(row, i, scratch);
+  if (!loops::increasing(indices, n)) return sorted(row, i, scratch);
   if (n > 0 && indices[0] < 0) out_of_range(indices[0], columns_, i);
   if (n > 0 && indices[n - 1] >= columns_) out_of_range(indices[n - 1], columns_, i);
   return row;

@@ -6,18 +6,19 @@
 #include <utility>
 
 #include "../numbers/row.hpp"
+#include "../simd.hpp"
 
 namespace lopsided {
 
 // Sums of squares that leave room for arithmetic: finite, and far from 0.
-inline bool is_plain_square(double square) {
+[[gnu::always_inline]] inline bool is_plain_square(double square) {
   return square > 1e-290 && square < std::numeric_limits<double>::infinity();
 }
 
-inline double dense_square(const double* values, Index n) {
+[[gnu::always_inline]] inline double dense_square(const double* values, Index n) {
   return lanes::products(n, values, values);
 }
-inline double sparse_square(const double* values, Index n) {
+[[gnu::always_inline]] inline double sparse_square(const double* values, Index n) {
   return lanes::quarters(n, [=](Index k) { return values[k] * values[k]; });
 }
 
@@ -25,6 +26,10 @@ struct Scratch {
   std::vector<double> values;
   std::vector<Index> indices;
 };
+
+class Rows;
+// Looks at all rows and writes their sums of squares, or NaN for those that a later look must copy again.
+LOPSIDED_COPIES(void look_at_all(const Rows& rows, double* squares);)
 
 class Rows {
  public:
@@ -59,8 +64,9 @@ class Rows {
                    : size_ * columns_ * sizeof(double);
   }
 
+  // As all that reads plain rows, inlined for the instruction set of the caller.
   template <class Row>
-  Row row(Count i, Scratch& scratch) const {
+  [[gnu::always_inline]] Row row(Count i, Scratch& scratch) const {
     if constexpr (std::same_as<Row, SparseRow>) return sparse_row(i, scratch);
     else return sparse_ ? scattered(i, scratch) : dense_row(i, scratch);
   }
@@ -68,6 +74,8 @@ class Rows {
   // Looks at all rows, and throws if one is bad. What it returns are the same rows, of which the plain ones are
   // not looked at again; `squares` must stay.
   Rows checked(std::vector<double>& squares) const;
+  // Of rows that need no copy: their sum of squares is that of what the user holds.
+  bool plain() const { return plain_; }
   void check(Count i, Scratch& scratch) const { sparse_ ? void(sparse_row(i, scratch)) : void(dense_row(i, scratch)); }
 
   // The features of a sparse row, unchecked; none where that would take work.
@@ -78,7 +86,7 @@ class Rows {
     return {indices + first, indices + last};
   }
   // A hint that the row comes soon: its first 2 KB, since what follows the machine finds by itself. Inlined: see
-  // ahead.hpp.
+  // prefetch.hpp.
   [[gnu::always_inline]] void fetch(Count i) const {
     const auto lines = [](const void* base, Count first, Count last, Count size) __attribute__((always_inline)) {
       const auto from = reinterpret_cast<std::uintptr_t>(base) + first * size, bytes = (last - first) * size;
@@ -96,7 +104,7 @@ class Rows {
   }
 
  private:
-  std::pair<Count, Count> span(Count i) const {
+  [[gnu::always_inline]] std::pair<Count, Count> span(Count i) const {
     const auto pair = [&](const auto* starts) {
       return std::pair<Count, Count>(static_cast<Count>(starts[i]),
                                      static_cast<Count>(starts[i + 1]));
@@ -107,7 +115,7 @@ class Rows {
   void refuse_starts() const;
   template <class Value>
   void gather(Count i, Scratch& scratch) const;
-  DenseRow dense_row(Count i, Scratch& scratch) const {
+  [[gnu::always_inline]] DenseRow dense_row(Count i, Scratch& scratch) const {
     if (plain_) [[likely]] {
       const double* values =
           static_cast<const double*>(dense_.data) + static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
@@ -119,7 +127,7 @@ class Rows {
   }
   DenseRow careful_dense_row(Count i, Scratch& scratch) const;
   DenseRow scattered(Count i, Scratch& scratch) const;
-  SparseRow sparse_row(Count i, Scratch& scratch) const {
+  [[gnu::always_inline]] SparseRow sparse_row(Count i, Scratch& scratch) const {
     if (plain_) [[likely]] {
       const auto [first, last] = span(i);
       const auto n = static_cast<Index>(last - first);
@@ -133,13 +141,13 @@ class Rows {
     const SparseRow row = careful_sparse_row(i, scratch);
     return {row.indices, row.values, row.size, row.square};
   }
-  bool in_order(const Index* indices, Index n) const {
+  [[gnu::always_inline]] bool in_order(const Index* indices, Index n) const {
     if (n == 0) return true;
     const bool outside = (indices[0] < 0) | (indices[n - 1] >= columns_);
     return !(outside | falls(indices, n));
   }
   // Whether an index is not above the one before it. Eight at a time, the last eight once more where need be.
-  static bool falls(const Index* indices, Index n) {
+  [[gnu::always_inline]] static bool falls(const Index* indices, Index n) {
     if (n <= 8) {
       int found = 0;
       for (Index k = 1; k < n; ++k) found |= indices[k] <= indices[k - 1];

@@ -3,9 +3,9 @@
 #include <bit>
 
 #include "../numbers/row.hpp"
-#include "../simd.hpp"
 
-namespace lopsided::kernel {
+LOPSIDED_REGION_BEGIN
+namespace lopsided::kernel::LOPSIDED_ISA {
 
 namespace {
 
@@ -21,10 +21,6 @@ using Four = double __attribute__((vector_size(32)));
   const Four low = x < z ? x : z, high = x < z ? z : x, none{};
   return (low > none ? low : none) - (high < none ? high : none);
 }
-
-}  // namespace
-
-namespace {
 
 // Sums of a term over the features, for `parts` times four rows of a tile.
 template <int parts, class Term>
@@ -51,10 +47,10 @@ template <class Term>
 
 }  // namespace
 
-LOPSIDED_CLONES void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
+void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
   inner(tiles, slots, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return a * b; });
 }
-LOPSIDED_CLONES void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
+void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
   inner(tiles, slots, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return overlap(a, b); });
 }
 
@@ -84,21 +80,21 @@ namespace {
 
 }  // namespace
 
-LOPSIDED_CLONES void exponentials(double* __restrict x, std::size_t n) {
+void exponentials(double* __restrict x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) x[i] = exponential(x[i]);
 }
 
 namespace {
 
-LOPSIDED_CLONES void radials(double self, const double* __restrict selves, double gamma, std::size_t n,
-                             double* __restrict inner) {
+void radials(double self, const double* __restrict selves, double gamma, std::size_t n,
+             double* __restrict inner) {
   for (std::size_t i = 0; i < n; ++i) {
     const double distance = (self + selves[i]) - 2 * inner[i];
     inner[i] = exponential(-gamma * (distance > 0 ? distance : 0));
   }
 }
 
-LOPSIDED_CLONES void powers(double gamma, double coef0, unsigned degree, std::size_t n, double* inner) {
+void powers(double gamma, double coef0, unsigned degree, std::size_t n, double* inner) {
   for (std::size_t i = 0; i < n; ++i) {
     double base = gamma * inner[i] + coef0, out = 1;
     for (unsigned left = degree; left; left >>= 1, base *= base)
@@ -109,20 +105,17 @@ LOPSIDED_CLONES void powers(double gamma, double coef0, unsigned degree, std::si
 
 }  // namespace
 
-void Function::apply(double self, const double* selves, std::size_t n, double* inner) const {
-  if (radial()) {
-    radials(self, selves, gamma, n, inner);
-  } else if (form == Form::polynomial) {
-    powers(gamma, coef0, static_cast<unsigned>(degree), n, inner);
-  }
+void apply(const Function& f, double self, const double* selves, std::size_t n, double* inner) {
+  if (f.radial()) radials(self, selves, f.gamma, n, inner);
+  else if (f.form == Form::polynomial) powers(f.gamma, f.coef0, static_cast<unsigned>(f.degree), n, inner);
 }
 
-LOPSIDED_CLONES double weighted(const double* a, const double* b, std::size_t n) {
+double weighted(const double* a, const double* b, std::size_t n) {
   return lopsided::lanes::products(static_cast<Index>(n), a, b);
 }
 
-LOPSIDED_CLONES void combine(double* out, std::size_t n, const double* const* rows, const double* factors,
-                             std::size_t count) {
+void combine(double* out, std::size_t n, const double* const* rows, const double* factors,
+             std::size_t count) {
   for (std::size_t i = 0; i < n; i += lanes) {
     Four a = load(out + i), b = load(out + i + 4), c = load(out + i + 8), d = load(out + i + 12);
     for (std::size_t k = 0; k < count; ++k) {
@@ -137,7 +130,7 @@ LOPSIDED_CLONES void combine(double* out, std::size_t n, const double* const* ro
   }
 }
 
-LOPSIDED_CLONES std::size_t at_least(const double* values, std::size_t n, double least) {
+std::size_t at_least(const double* values, std::size_t n, double least) {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < n; ++i) count += values[i] >= least ? 1 : 0;
   return count;
@@ -162,7 +155,7 @@ constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
 
 }  // namespace
 
-LOPSIDED_CLONES double most(const double* values, std::size_t n) {
+double most(const double* values, std::size_t n) {
   Four a = Four{} - infinity, b = a;
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) a = larger(load(values + i), a), b = larger(load(values + i + 4), b);
@@ -172,7 +165,7 @@ LOPSIDED_CLONES double most(const double* values, std::size_t n) {
   return out;
 }
 
-LOPSIDED_CLONES Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k) {
+Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k) {
   const Four none = Four{} - infinity;
   Four a = -none, b = none;
   std::size_t whole = n / 4 * 4;
@@ -202,4 +195,5 @@ LOPSIDED_CLONES Reached reach(const double* values, std::size_t n, std::size_t f
   return {from_key(low), found};
 }
 
-}  // namespace lopsided::kernel
+}  // namespace lopsided::kernel::LOPSIDED_ISA
+LOPSIDED_REGION_END

@@ -14,6 +14,7 @@
 
 #include "../base.hpp"
 #include "../numbers/aligned.hpp"
+#include "../simd.hpp"
 
 namespace lopsided::kernel {
 
@@ -41,28 +42,54 @@ inline double overlap(double x, double z) {
   return (low > 0 ? low : 0) - (high < 0 ? high : 0);
 }
 
-// Inner sums of x, of n features, with the rows of tiles, and some that are not asked for.
-void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
-void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
-
-// e^x for x <= 0, within 1e-14 relative; 0 below -708.
-void exponentials(double* x, std::size_t n);
-
-// Sum of a_i b_i over the same lanes on every instruction set.
-double weighted(const double* a, const double* b, std::size_t n);
-// out += sum over k of factors[k] * rows[k]; n is a multiple of `lanes`.
-void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count);
-// How many of the values are at least so large.
-std::size_t at_least(const double* values, std::size_t n, double least);
-// The largest.
-double most(const double* values, std::size_t n);
 // A number that k of the values reach and no more, if there is one, else the k-th largest; and how many reach it.
-// More than k are finite, the others are minus infinity. By bisection: a pass over the values is cheap, comparing
-// and moving them is not.
 struct Reached {
   double least;
   std::size_t count;
 };
-Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k);
+
+LOPSIDED_COPIES(
+    void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
+    void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
+    void exponentials(double* x, std::size_t n);
+    void apply(const Function& function, double self, const double* selves, std::size_t n, double* inner);
+    double weighted(const double* a, const double* b, std::size_t n);
+    void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count);
+    std::size_t at_least(const double* values, std::size_t n, double least);
+    double most(const double* values, std::size_t n);
+    Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k);)
+
+// Inner sums of x, of n features, with the rows of tiles, and some that are not asked for.
+inline void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
+  LOPSIDED_BEST(dots(tiles, slots, x, n, out));
+}
+inline void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
+  LOPSIDED_BEST(overlaps(tiles, slots, x, n, out));
+}
+
+// e^x for x <= 0, within 1e-14 relative; 0 below -708.
+inline void exponentials(double* x, std::size_t n) { LOPSIDED_BEST(exponentials(x, n)); }
+
+// Sum of a_i b_i over the same lanes on every instruction set.
+inline double weighted(const double* a, const double* b, std::size_t n) { return LOPSIDED_BEST(weighted(a, b, n)); }
+// out += sum over k of factors[k] * rows[k]; n is a multiple of `lanes`.
+inline void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count) {
+  LOPSIDED_BEST(combine(out, n, rows, factors, count));
+}
+// How many of the values are at least so large.
+inline std::size_t at_least(const double* values, std::size_t n, double least) {
+  return LOPSIDED_BEST(at_least(values, n, least));
+}
+// The largest.
+inline double most(const double* values, std::size_t n) { return LOPSIDED_BEST(most(values, n)); }
+// More than k values are finite, the others are minus infinity. By bisection: a pass over the values is cheap, comparing
+// and moving them is not.
+inline Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k) {
+  return LOPSIDED_BEST(reach(values, n, finite, k));
+}
+
+inline void Function::apply(double self, const double* selves, std::size_t n, double* inner) const {
+  LOPSIDED_BEST(apply(*this, self, selves, n, inner));
+}
 
 }  // namespace lopsided::kernel

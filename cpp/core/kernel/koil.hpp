@@ -31,7 +31,7 @@ class Koil {
 
   kernel::Function kernel;
 
-  double meet(const kernel::Kernelled& x) {
+  double observe(const kernel::Kernelled& x) {
     raw_ = look(x, row_.values);
     return scale_ * raw_ - threshold();
   }
@@ -322,10 +322,7 @@ class Koil {
     return scale_ * kernel::cut(scores(sides_[0]), scores(sides_[1]));
   }
 
-  double draw() {
-    const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
-    return static_cast<double>(splitmix64(key + draws_++) >> 11) * 0x1p-53;
-  }
+  double draw() { return uniform(seed_, draws_++); }
 
   Policy policy_ = Policy::rs_plus;
   PairLoss loss_ = PairLoss::hinge;

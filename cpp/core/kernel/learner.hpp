@@ -6,7 +6,7 @@
 // so far, and the rule learns them anew with it: the model is always the one that had known its gamma
 // from the start.
 //
-// A rule has: kernel; meet(row), its score, after which learn(row, target) learns from that row; score(row),
+// A rule has: kernel; observe(row), its score, after which learn(row, target) learns from that row; score(row),
 // which changes nothing; clear(), which leaves the options; make_sparse(), options, state and bytes.
 #pragma once
 
@@ -17,19 +17,20 @@ namespace lopsided {
 template <class Rule>
 class KernelLearner {
  public:
+  static constexpr Hooks hooks{.observe = true, .reserve = true, .grow = true, .new_features = true};
+
   static constexpr std::size_t settling = 50;  // rows that gamma is taken from
   static constexpr std::size_t few = 256;      // features up to which sparse rows are kept dense
-  static constexpr bool keeps_rows = true;     // features that are new count in a distance
 
   Rule rule;
 
-  double meet(const RowLike auto& x) {
+  double observe(const RowLike auto& x) {
     if (!started_) {
       started_ = 1;
       sparse_rows_ = std::same_as<std::remove_cvref_t<decltype(x)>, SparseRow>;
     }
     met_.values.take(x, sparse());
-    return possible(met_.values) ? rule.meet(met_.values) : impossible;
+    return possible(met_.values) ? rule.observe(met_.values) : impossible;
   }
   double score(const RowLike auto& x) const {
     scored_.values.take(x, sparse());
@@ -95,7 +96,7 @@ class KernelLearner {
     for (std::size_t k = 0; k < first_.size(); ++k) {
       const double weight = first_.weights()[k];
       first_.read(k, row);
-      rule.meet(row);
+      rule.observe(row);
       stepped = rule.learn(row, {weight > 0 ? 1.0 : -1.0, t.cost, std::abs(weight), k + 1});
     }
     if (first_.size() == settling) {

@@ -10,7 +10,7 @@ class List {
  public:
   Function kernel;
 
-  double meet(const Kernelled& x) { return score_ = look(x, row_.values); }
+  double observe(const Kernelled& x) { return score_ = look(x, row_.values); }
   double score(const Kernelled& x) const { return look(x, scored_.values); }
 
   void clear() { rows_.clear(); }

@@ -12,7 +12,7 @@ namespace lopsided {
 
 class Norma : public kernel::List {
  public:
-  double meet(const kernel::Kernelled& x) { return scale_ * List::meet(x) + b_; }
+  double observe(const kernel::Kernelled& x) { return scale_ * List::observe(x) + b_; }
   double score(const kernel::Kernelled& x) const { return scale_ * List::score(x) + b_; }
 
   bool learn(const kernel::Kernelled& x, const Target& t) {

@@ -31,10 +31,7 @@ class Rbp : public kernel::List {
   }
 
  private:
-  double draw() {
-    const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
-    return static_cast<double>(splitmix64(key + draws_++) >> 11) * 0x1p-53;
-  }
+  double draw() { return uniform(seed_, draws_++); }
 
   double most_ = 200, seed_ = 0;
   Count draws_ = 0;

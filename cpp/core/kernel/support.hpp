@@ -4,8 +4,7 @@
 // A row lives in a slot. The list is a ring of slots: its first row is in slot `first`.
 #pragma once
 
-#include "../numbers/table.hpp"
-#include "../stream/query.hpp"
+#include "../learner.hpp"
 #include "../stream/scaling.hpp"
 #include "functions.hpp"
 

@@ -2,14 +2,18 @@
 // covariance: mean += learning_rate * slope * y * Sigma x, after Sigma has seen x.
 #pragma once
 
+#include "../simd.hpp"
 #include "../stream/surrogate.hpp"
 #include "covariance.hpp"
 #include "step.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Covariance, class Real = double>
 struct Acog {
+  static constexpr Hooks hooks{.prefetch_targets = true, .variances = true, .coefficients = true};
+
+  static constexpr bool step_needs_variance = false;
   Real learning_rate = all<Real>(0.1), regularization = all<Real>(1);
   Sigma sigma = Sigma::after;
   bool weight_state = false;  // let the covariance see the weights
@@ -17,8 +21,8 @@ struct Acog {
   Covariance covariance;
   Vector mean;
 
-  double score(const RowLike auto& x) const { return dot(mean, x); }
-  double variance(const RowLike auto& x) { return covariance.variance(x); }
+  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(mean, x); }
+  void variances(const RowLike auto* x, Count n, double* out) { covariance.variances(x, n, out); }
 
   bool learn(const RowLike auto& x, const Target& t, double score) {
     const Step<Real> s = step(score, t);
@@ -35,7 +39,7 @@ struct Acog {
   Real r(const Target& t) const { return weight_state ? regularization / t.weight : regularization; }
 
   Vector coefficients() const { return mean; }
-  void places(auto visit) const { visit(mean); }
+  void prefetch_targets(auto visit) const { visit(mean); }
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
     visit("regularization", regularization);
@@ -50,4 +54,4 @@ struct Acog {
   }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -1,21 +1,26 @@
 // AROW, adaptive regularization of weights (Crammer et al. 2009), over any covariance.
 #pragma once
 
+#include "../simd.hpp"
 #include "covariance.hpp"
 #include "step.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Covariance, class Real = double>
 struct Arow {
+  static constexpr Hooks hooks{.prefetch_targets = true, .variances = true, .coefficients = true};
+
+  static constexpr double learning_rate = 1;
   Real regularization = all<Real>(1);
+  static constexpr bool step_needs_variance = true;
   static constexpr Sigma sigma = Sigma::before;
   bool weight_state = false;  // let the covariance see the weights
   Covariance covariance;
   Vector mean;
 
-  double score(const RowLike auto& x) const { return dot(mean, x); }
-  double variance(const RowLike auto& x) { return covariance.variance(x); }
+  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(mean, x); }
+  void variances(const RowLike auto* x, Count n, double* out) { covariance.variances(x, n, out); }
 
   bool learn(const RowLike auto& x, const Target& t, double score) {
     if (!(loss(score, t) > 0)) return false;
@@ -32,7 +37,7 @@ struct Arow {
   Real r(const Target& t) const { return weight_state ? regularization / t.weight : regularization; }
 
   Vector coefficients() const { return mean; }
-  void places(auto visit) const { visit(mean); }
+  void prefetch_targets(auto visit) const { visit(mean); }
   void options(auto&& visit) {
     visit("regularization", regularization);
     visit("weight_state", weight_state);
@@ -43,4 +48,4 @@ struct Arow {
   }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -1,20 +1,23 @@
 // COG, cost-sensitive online gradient descent (Wang, Zhao, Hoi 2012, algorithm 1).
 #pragma once
 
+#include "../simd.hpp"
 #include "../stream/surrogate.hpp"
 #include "step.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real = double>
 struct Cog {
+  static constexpr Hooks hooks{.prefetch_targets = true, .coefficients = true};
+
   enum class Schedule { constant, sqrt };
   Real learning_rate = all<Real>(0.1);
   Schedule schedule = Schedule::constant;
   Surrogate surrogate;
   Vector weights;
 
-  double score(const RowLike auto& x) const { return dot(weights, x); }
+  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x); }
 
   Step<Real> step(const Real& score, const Target& t, double) const {
     const Real slope = surrogate.slope(score, t);
@@ -29,7 +32,7 @@ struct Cog {
   }
 
   Vector coefficients() const { return weights; }
-  void places(auto visit) const { visit(weights); }
+  void prefetch_targets(auto visit) const { visit(weights); }
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
     visit("schedule", schedule, {"constant", "sqrt"});
@@ -38,4 +41,4 @@ struct Cog {
   void state(auto&& visit) { visit("weights", weights); }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -8,8 +8,9 @@
 #include "../numbers/real.hpp"
 #include "../numbers/row.hpp"
 #include "../numbers/symmetric.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 enum class Sigma { before, after };
 
@@ -50,13 +51,16 @@ class FullCovarianceOf {
     const double length = spread(x), value = sigma_.quadratic(x_.data(), std::same_as<Row, SparseRow>);
     return std::max(length * length * value, 0.0);
   }
-  void variances(const DenseRow* x, Count n, double* out) requires exact {
-    take_off();
-    constexpr Count together = SymmetricOf<Value>::together;
+  template <RowLike Row>
+  void variances(const Row* x, Count n, double* out) {
     Count i = 0;
-    for (; i + together <= n; i += together) {
-      sigma_.quadratics(x + i, out + i);
-      for (Count k = i; k < i + together; ++k) out[k] = std::max(out[k], 0.0);
+    if constexpr (exact && std::same_as<Row, DenseRow>) {
+      take_off();
+      constexpr Count together = SymmetricOf<Value>::together;
+      for (; i + together <= n; i += together) {
+        sigma_.quadratics(x + i, out + i);
+        for (Count k = i; k < i + together; ++k) out[k] = std::max(out[k], 0.0);
+      }
     }
     for (; i < n; ++i) out[i] = variance(x[i]);
   }
@@ -145,7 +149,9 @@ class DiagonalCovariance {
     return {x, variance_.data()};
   }
 
-  double variance(const RowLike auto& x) const { return along(x).variance(); }
+  void variances(const RowLike auto* x, Count n, double* out) const {
+    for (Count i = 0; i < n; ++i) out[i] = along(x[i]).variance();
+  }
 
   // What a step does to the variance and the mean of one feature. Where `inverse` or `share` and the
   // step are 0 it does nothing.
@@ -185,4 +191,4 @@ class DiagonalCovariance {
   Vector variance_{1};
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

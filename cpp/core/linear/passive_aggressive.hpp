@@ -1,22 +1,25 @@
 // Passive-aggressive steps (Crammer et al. 2006) and the prediction-based cost-sensitive form.
 #pragma once
 
+#include "../simd.hpp"
 #include "../stream/surrogate.hpp"
 #include "step.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 // PA: the smallest step that brings the loss to 0; PA-I caps it, PA-II softens it. The cost of the
 // class is in the margin (loss I) or, as in a slope, in the cap (loss II).
 template <class Real = double>
 struct PassiveAggressive {
+  static constexpr Hooks hooks{.prefetch_targets = true, .coefficients = true};
+
   enum class Variant { pa, pa_1, pa_2 };
   Variant variant = Variant::pa_1;
   Loss loss = Loss::II;
   Real C = all<Real>(1);
   Vector weights;
 
-  double score(const RowLike auto& x) const { return dot(weights, x); }
+  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x); }
 
   Step<Real> step(const Real& score, const Target& t, double length) const {
     const bool margin = loss == Loss::I;
@@ -34,7 +37,7 @@ struct PassiveAggressive {
   }
 
   Vector coefficients() const { return weights; }
-  void places(auto visit) const { visit(weights); }
+  void prefetch_targets(auto visit) const { visit(weights); }
   void options(auto&& visit) {
     visit("variant", variant, {"PA", "PA-I", "PA-II"});
     visit("loss", loss, {"I", "II"});
@@ -48,12 +51,14 @@ struct PassiveAggressive {
 // whenever the target margin is missed.
 template <class Real = double>
 struct CostSensitivePassiveAggressive {
+  static constexpr Hooks hooks{.prefetch_targets = true, .coefficients = true};
+
   enum class Variant { hinge, strict, max_loss };
   Variant variant = Variant::hinge;
   Real C = all<Real>(std::numeric_limits<double>::infinity());
   Vector weights;
 
-  double score(const RowLike auto& x) const { return dot(weights, x); }
+  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x); }
 
   Step<Real> step(const Real& score, const Target& t, double length) const {
     const Real margin = t.y * score, loss = std::sqrt(t.cost) - margin;
@@ -69,7 +74,7 @@ struct CostSensitivePassiveAggressive {
   }
 
   Vector coefficients() const { return weights; }
-  void places(auto visit) const { visit(weights); }
+  void prefetch_targets(auto visit) const { visit(weights); }
   void options(auto&& visit) {
     visit("variant", variant, {"hinge", "strict", "max-loss"});
     visit("C", C);
@@ -77,4 +82,4 @@ struct CostSensitivePassiveAggressive {
   void state(auto&& visit) { visit("weights", weights); }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

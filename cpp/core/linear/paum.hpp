@@ -1,13 +1,16 @@
 // PAUM, the perceptron with uneven margins (Li et al. 2002): a step whenever y p <= tau_y.
 #pragma once
 
+#include "../simd.hpp"
 #include "../stream/surrogate.hpp"
 #include "step.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real = double>
 struct Paum {
+  static constexpr Hooks hooks{.prefetch_targets = true, .coefficients = true};
+
   Real learning_rate = all<Real>(1);
   Real margin_pos = all<Real>(1), margin_neg = all<Real>(1);  // times the cost of the class
   bool bias = false;
@@ -17,7 +20,7 @@ struct Paum {
   Real offset{};
   double longest = 0;  // largest squared length so far
 
-  double score(const RowLike auto& x) const { return dot(weights, x) + offset; }
+  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x) + offset; }
 
   Step<Real> step(const Real& score, const Target& t, double length) {
     longest = std::max(longest, length);
@@ -34,7 +37,7 @@ struct Paum {
   }
 
   Vector coefficients() const { return weights; }
-  void places(auto visit) const { visit(weights); }
+  void prefetch_targets(auto visit) const { visit(weights); }
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
     visit("margin_pos", margin_pos);
@@ -50,4 +53,4 @@ struct Paum {
   }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -1,15 +1,18 @@
 // Perceptron (Rosenblatt 1958): on a mistake, w += y x.
 #pragma once
 
+#include "../simd.hpp"
 #include "step.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real = double>
 struct Perceptron {
+  static constexpr Hooks hooks{.prefetch_targets = true, .coefficients = true};
+
   Vector weights;
 
-  double score(const RowLike auto& x) const { return dot(weights, x); }
+  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x); }
 
   Step<Real> step(const Real& score, const Target& t, double) const {
     const auto wrong = t.y > 0 ? score < 0.0 : score >= 0.0;
@@ -20,9 +23,9 @@ struct Perceptron {
   }
 
   Vector coefficients() const { return weights; }
-  void places(auto visit) const { visit(weights); }
+  void prefetch_targets(auto visit) const { visit(weights); }
   void options(auto&&) {}
   void state(auto&& visit) { visit("weights", weights); }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

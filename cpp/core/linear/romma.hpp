@@ -8,11 +8,14 @@
 
 #include <algorithm>
 
-#include "../numbers/row.hpp"
+#include "../learner.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 struct Romma {
+  static constexpr Hooks hooks{.coefficients = true};
+
   bool aggressive = false;  // also step on correct answers with a margin below 1
   double eps = 1e-12;       // rows this close to parallel with w are left alone
   Vector direction;
@@ -79,4 +82,4 @@ struct Romma {
   }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

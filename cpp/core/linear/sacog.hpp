@@ -2,13 +2,17 @@
 // (algorithm 4) over a sparse one. The sketch sees every row, the mean moves on rows with loss.
 #pragma once
 
+#include "../simd.hpp"
 #include "../sketch/sketch.hpp"
 #include "../stream/surrogate.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Form>
 struct Sacog {
+  static constexpr Hooks hooks{.observe = Form::hooks.observe, .prefetch_targets = Form::hooks.prefetch_targets,
+                               .variances = true, .coefficients = true, .start = true};
+
   enum class SketchOn { always, loss };
 
   double learning_rate = 0.1, regularization = 1;
@@ -18,12 +22,14 @@ struct Sacog {
   Sketch<Form> sketch;
 
   double score(const RowLike auto& x) const { return sketch.score(x); }
-  double meet(const RowLike auto& x)
-    requires requires { sketch.meet(x); }
+  double observe(const RowLike auto& x)
+    requires(Form::hooks.observe)
   {
-    return sketch.meet(x);
+    return sketch.observe(x);
   }
-  double variance(const RowLike auto& x) const { return sketch.variance(x); }
+  void variances(const RowLike auto* x, Count n, double* out) const {
+    for (Count i = 0; i < n; ++i) out[i] = sketch.variance(x[i]);
+  }
 
   // The row must be the one that was met last.
   bool learn(const RowLike auto& x, const Target& t, double score) {
@@ -35,10 +41,10 @@ struct Sacog {
   }
 
   Vector coefficients() const { return sketch.coefficients(); }
-  void places(auto visit) const
-    requires requires { sketch.places(visit); }
+  void prefetch_targets(auto visit) const
+    requires(Form::hooks.prefetch_targets)
   {
-    sketch.places(visit);
+    sketch.prefetch_targets(visit);
   }
   std::size_t columns() const { return sketch.columns(); }
   void start() { sketch.start(); }
@@ -53,4 +59,4 @@ struct Sacog {
   void state(auto&& visit) { sketch.state(visit); }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

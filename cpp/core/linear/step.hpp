@@ -1,10 +1,11 @@
 // A step of so many times x, where one is taken.
 #pragma once
 
+#include "../learner.hpp"
 #include "../numbers/real.hpp"
-#include "../numbers/row.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real>
 struct Step {
@@ -17,4 +18,4 @@ bool take(const Step<double>& step, Vector& weights, const RowLike auto& x) {
   return step.taken;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

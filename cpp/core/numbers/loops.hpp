@@ -1,35 +1,48 @@
-// Loops over plain arrays, compiled for AVX2 as well and chosen when the program starts.
+// Loops over plain arrays, for the instruction set of the processor.
 #pragma once
 
+#include "../simd.hpp"
 #include "row.hpp"
 
-namespace lopsided::kernels {
+namespace lopsided::loops {
 
-double squares(const double* x, Index n);
+LOPSIDED_COPIES(
+    double squares(const double* x, Index n);
+    bool increasing(const Index* indices, Index n);
+    void centre(const double* x, Index n, double share, double* mean, double* spread, bool keep, double* z);
+    void divide(const double* x, Index n, double share, double* spread, bool keep, double* z);
+    void widen(const std::int8_t* from, double* to, std::size_t n);
+    void widen(const float* from, double* to, std::size_t n);
+    bool all_finite(const double* values, std::size_t n);
+    std::uint32_t falls(const Index* indices, std::size_t n);
+    bool within(const Index* indices, std::size_t n, Index columns);)
+
+inline double squares(const double* x, Index n) { return LOPSIDED_BEST(squares(x, n)); }
 
 // Are the indices strictly increasing?
-bool increasing(const Index* indices, Index n);
+inline bool increasing(const Index* indices, Index n) { return LOPSIDED_BEST(increasing(indices, n)); }
 
 // Standard scores. x is absorbed into mean and spread (Welford), z is its score with them; `share`
-// is 1 / rows, this one included. With keep = false mean and spread stay as they were.
-void centre(const double* x, Index n, double share, double* mean, double* spread, bool keep,
-            double* z);
-
+// is 1 / rows, this one included. With keep = false mean and spread stay unchanged.
+inline void centre(const double* x, Index n, double share, double* mean, double* spread, bool keep, double* z) {
+  LOPSIDED_BEST(centre(x, n, share, mean, spread, keep, z));
+}
 // The same about 0 instead of the mean: absent features stay 0, a sparse row stays sparse.
-void divide(const double* x, Index n, double share, double* spread, bool keep, double* z);
+inline void divide(const double* x, Index n, double share, double* spread, bool keep, double* z) {
+  LOPSIDED_BEST(divide(x, n, share, spread, keep, z));
+}
 
-// Tiles of a symmetric matrix of double or float, `rows` rows of them: matrix -= s s', then out = matrix * x.
+// Bytes or floats as doubles.
 template <class Value>
-void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
-                       std::vector<Index>& places);
-// Only the first of the two.
-template <class Value>
-void subtract(Value* tiles, std::size_t rows, const Value* s);
-// x' matrix x; `sparse` says that x may be 0 at many places, which are then left out. `work` has room for an x.
-template <class Value>
-double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places,
-                 Value* work);
-// The same of eight x, as fast as of three. `work` has room for as many.
-void quadratics(const double* tiles, std::size_t rows, const DenseRow* x, double* work, double* out);
+void widen(const Value* from, double* to, std::size_t n) {
+  LOPSIDED_BEST(widen(from, to, n));
+}
+inline bool all_finite(const double* values, std::size_t n) { return LOPSIDED_BEST(all_finite(values, n)); }
+// How often an index is not above the one before.
+inline std::uint32_t falls(const Index* indices, std::size_t n) { return LOPSIDED_BEST(falls(indices, n)); }
+// Whether all indices are in 0 .. columns - 1.
+inline bool within(const Index* indices, std::size_t n, Index columns) {
+  return LOPSIDED_BEST(within(indices, n, columns));
+}
 
-}  // namespace lopsided::kernels
+}  // namespace lopsided::loops

@@ -1,27 +1,27 @@
-// Brings a learner's numbers of the next row's features near while this row is learned, where they do not all fit into
-// a cache. A learner says in `places` where they are. Into the second cache: the way into the first is short of room,
-// and what this row needs would be pushed out.
+// Prefetches a learner's entries for the features of the next row while this row is learned, where they do not all fit
+// into a cache. The hook `prefetch_targets` says where they are. Into the level 2 cache: level 1 is small, and what
+// this row needs would be evicted.
 #pragma once
 
 #include "../input/rows.hpp"
-#include "table.hpp"
+#include "../learner.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
-class Ahead {
+class Prefetch {
  public:
-  template <class Learner>
-  Ahead(const Learner& learner, Index offset) : offset_(static_cast<std::uint32_t>(offset)) {
-    if constexpr (requires { learner.places([](const auto&) {}); })
-      learner.places([&](const auto& values) {
-        if (values.bytes() < cache) return;
-        first_ = reinterpret_cast<std::uintptr_t>(values.data());
-        stride_ = width_of(values) * sizeof(double);
-      });
+  template <Learner L>
+  Prefetch(const L& learner, Index offset) : offset_(static_cast<std::uint32_t>(offset)) {
+    hook::prefetch_targets(learner, [&](const auto& values) {
+      if (values.bytes() < cache) return;
+      first_ = reinterpret_cast<std::uintptr_t>(values.data());
+      stride_ = width_of(values) * sizeof(double);
+    });
   }
 
-  // The features of a row, which nobody has checked yet. Inlined: to GCC a function that only prefetches
-  // has no effect, and a call of it may go.
+  // The features of a row, which nobody has checked yet. Inlined: GCC takes a function that only prefetches
+  // for one without effect, and may drop its calls.
   [[gnu::always_inline]] void row(const Rows& rows, Count i) const {
     if (first_ == 0) return;
     const auto [first, last] = rows.peek(i);
@@ -41,4 +41,4 @@ class Ahead {
   std::size_t stride_ = 0;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

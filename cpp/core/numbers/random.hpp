@@ -12,4 +12,10 @@ inline std::uint64_t splitmix64(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
+// Number k of those that a seed gives, uniform in [0, 1).
+inline double uniform(double seed, std::uint64_t k) {
+  const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed));
+  return static_cast<double>(static_cast<std::int64_t>(splitmix64(key + k) >> 11)) * 0x1p-53;
+}
+
 }  // namespace lopsided

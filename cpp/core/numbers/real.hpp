@@ -2,8 +2,9 @@
 #pragma once
 
 #include "../base.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real>
 using Mask = decltype(Real{} < Real{});
@@ -30,8 +31,8 @@ inline double root(double value) { return std::sqrt(value); }
 template <class Which>
   requires(sizeof(Which) >= 16)
 [[gnu::always_inline]] inline bool any(const Which& which) {
-#if defined(__x86_64__) && defined(__OPTIMIZE__)
-  if constexpr (sizeof(Which) == 32) {  // only where there is AVX, into which all of it is inlined
+#ifdef LOPSIDED_AVX2_COPY
+  if constexpr (sizeof(Which) == 32) {
     int found;
     asm("vmovmskpd %1, %0" : "=r"(found) : "x"(which));
     return found != 0;
@@ -49,4 +50,4 @@ Real root(const Real& value) {
   return out;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

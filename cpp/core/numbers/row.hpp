@@ -2,7 +2,8 @@
 //
 // `scale` multiplies every value: a row scaled to unit length needs no copy. `square` is the sum of
 // squares of the values before that.
-// Sums run over a fixed number of lanes, so they have the same bits on every instruction set.
+// Sums run over a fixed number of lanes, so they have the same bits on every instruction set; all of them are inlined
+// and take the instruction set of their caller.
 #pragma once
 
 #include <concepts>
@@ -136,33 +137,33 @@ struct DenseRow {
 
   Index column(Index k) const { return k; }
   double value(Index k) const { return scale * values[k]; }
-  double dot(const double* w) const {
+  [[gnu::always_inline]] double dot(const double* w) const {
     return scale * lanes::products(size, w, values);
   }
-  void add_to(double* __restrict w, double step) const {
+  [[gnu::always_inline]] void add_to(double* __restrict w, double step) const {
     const double s = step * scale;
     const double* __restrict v = values;
     for (Index j = 0; j < size; ++j) w[j] += s * v[j];
   }
   double squared_norm() const { return scale * scale * square; }
   // Of the squares, each by its weight.
-  double squares_by(const double* s) const {
+  [[gnu::always_inline]] double squares_by(const double* s) const {
     return lanes::fours(size, [=, f = scale, values = values](auto at) __attribute__((always_inline)) {
       const auto v = f * at(values);
       return at(s) * v * v;
     });
   }
   template <class Term>
-  double sum(Term term) const {
+  [[gnu::always_inline]] double sum(Term term) const {
     return lanes::sum(size, [&](Index j) { return term(j, scale * values[j]); });
   }
   // The same of terms by place.
   template <class Term>
-  double sum_at(Term term) const {
+  [[gnu::always_inline]] double sum_at(Term term) const {
     return lanes::sum(size, term);
   }
   template <class Visit>
-  void for_each(Visit visit) const {
+  [[gnu::always_inline]] void for_each(Visit visit) const {
 #pragma GCC ivdep  // a visit touches feature j and nothing else
     for (Index j = 0; j < size; ++j) visit(j, scale * values[j]);
   }
@@ -178,27 +179,27 @@ struct SparseRow {
 
   Index column(Index k) const { return indices[k]; }
   double value(Index k) const { return scale * values[k]; }
-  double dot(const double* w) const {
+  [[gnu::always_inline]] double dot(const double* w) const {
     return scale * lanes::quarters(size, [=, this](Index k) { return w[indices[k]] * values[k]; });
   }
-  void add_to(double* w, double step) const {
+  [[gnu::always_inline]] void add_to(double* w, double step) const {
     const double s = step * scale;
     for (Index k = 0; k < size; ++k) w[indices[k]] += s * values[k];
   }
   double squared_norm() const { return scale * scale * square; }
-  double squares_by(const double* s) const {
+  [[gnu::always_inline]] double squares_by(const double* s) const {
     return sum([=](Index j, double v) { return s[j] * v * v; });
   }
   template <class Term>
-  double sum(Term term) const {
+  [[gnu::always_inline]] double sum(Term term) const {
     return lanes::quarters(size, [&](Index k) { return term(indices[k], scale * values[k]); });
   }
   template <class Term>
-  double sum_at(Term term) const {
+  [[gnu::always_inline]] double sum_at(Term term) const {
     return lanes::side_by_side(size, term);
   }
   template <class Visit>
-  void for_each(Visit visit) const {
+  [[gnu::always_inline]] void for_each(Visit visit) const {
     for (Index k = 0; k < size; ++k) visit(indices[k], scale * values[k]);
   }
 };
@@ -213,7 +214,7 @@ concept RowLike = requires(const Row& x, double* w, double s) {
   { x.sum([](Index, double v) { return v; }) } -> std::same_as<double>;
 };
 
-double dot(const Vector& w, const RowLike auto& x) { return x.dot(w.data()); }
-void add(Vector& w, double step, const RowLike auto& x) { x.add_to(w.data(), step); }
+[[gnu::always_inline]] inline double dot(const Vector& w, const RowLike auto& x) { return x.dot(w.data()); }
+[[gnu::always_inline]] inline void add(Vector& w, double step, const RowLike auto& x) { x.add_to(w.data(), step); }
 
 }  // namespace lopsided

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "aligned.hpp"
-#include "loops.hpp"
+#include "symmetric_loops.hpp"
 
 namespace lopsided {
 
@@ -37,10 +37,10 @@ class SymmetricOf {
   // this -= s s', then out = this * x, in one pass. All three have padded() entries, zero beyond
   // size(). The product s_i s_j is the same bits both ways: the matrix stays symmetric.
   void multiply(const Value* x, const Value* s, Value* out) {
-    kernels::subtract_multiply(tiles_.data(), rows_, x, s, out, places_);
+    loops::subtract_multiply(tiles_.data(), rows_, x, s, out, places_);
   }
 
-  void subtract(const Value* s) { kernels::subtract(tiles_.data(), rows_, s); }
+  void subtract(const Value* s) { loops::subtract(tiles_.data(), rows_, s); }
   void add(const Value* s) {
     Value* tile = tiles_.data();
     for (std::size_t i = 0; i < rows_; ++i)
@@ -48,16 +48,16 @@ class SymmetricOf {
         for (std::size_t r = 0; r < side; ++r)
           for (std::size_t k = 0; k < side; ++k) tile[r * side + k] += s[i * side + r] * s[j * side + k];
   }
-  // x' this x; see kernels.hpp.
+  // x' this x; see symmetric_loops.hpp.
   double quadratic(const Value* x, bool sparse) {
     work_.resize(padded());
-    return kernels::quadratic(tiles_.data(), rows_, x, sparse, places_, work_.data());
+    return loops::quadratic(tiles_.data(), rows_, x, sparse, places_, work_.data());
   }
   // The same of `together` x.
   static constexpr std::size_t together = 8;
   void quadratics(const DenseRow* x, double* out) {
     work_.resize(together * padded());
-    kernels::quadratics(tiles_.data(), rows_, x, work_.data(), out);
+    loops::quadratics(tiles_.data(), rows_, x, work_.data(), out);
   }
 
   // Element (i, j), i >= j.

@@ -1,8 +1,8 @@
 #include "../auc/oam.hpp"
 #include "../auc/opauc.hpp"
-#include "kind.hpp"
+#include "make.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 std::span<const Kind> auc_kinds() {
   static constexpr Kind kinds[] = {
@@ -12,4 +12,4 @@ std::span<const Kind> auc_kinds() {
   return kinds;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -2,14 +2,14 @@
 #include "../linear/passive_aggressive.hpp"
 #include "../linear/paum.hpp"
 #include "../linear/perceptron.hpp"
-#include "banks.hpp"
+#include "run_bank.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real> using OfPerceptron = FirstOrder<Perceptron<Real>>;
 template <class Real> using OfPassiveAggressive = FirstOrder<PassiveAggressive<Real>>;
 template <class Real> using OfCostSensitive = FirstOrder<CostSensitivePassiveAggressive<Real>>;
-template <class Real> using OfPaum = FirstOrder<Paum<Real>>;
+template <class Real> using OfPaum = FirstOrder<Paum<Real>, true>;
 template <class Real> using OfCog = FirstOrder<Cog<Real>>;
 template <class Real> using OfArow = SecondOrder<Arow<DiagonalCovariance, Real>>;
 template <class Real> using OfAcog = SecondOrder<Acog<DiagonalCovariance, Real>>;
@@ -27,4 +27,4 @@ std::span<const Banking> linear_banks() {
   return all;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

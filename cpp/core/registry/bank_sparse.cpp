@@ -1,7 +1,7 @@
 #include "../sparse/ssol.hpp"
-#include "banks.hpp"
+#include "run_bank.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real> using OfDualAveraging = Shrinking<DualAveraging<Real>>;
 template <class Real> using OfAdaptiveRda = Shrinking<AdaptiveRda<Real>>;
@@ -16,4 +16,4 @@ std::span<const Banking> sparse_banks() {
   return all;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -7,6 +7,10 @@ namespace lopsided {
 namespace {
 
 const Banking* find(std::string_view kind) {
+#ifdef LOPSIDED_HAS_AVX2
+  if (!simd::avx2()) return nullptr;
+  using namespace avx2;
+#endif
   for (const auto all : {linear_banks(), sparse_banks()})
     if (const auto found = std::ranges::find(all, kind, &Banking::kind); found != all.end()) return &*found;
   return nullptr;

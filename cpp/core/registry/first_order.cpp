@@ -3,9 +3,9 @@
 #include "../linear/paum.hpp"
 #include "../linear/perceptron.hpp"
 #include "../linear/romma.hpp"
-#include "kind.hpp"
+#include "make.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 std::span<const Kind> first_order_kinds() {
   static constexpr Kind kinds[] = {
@@ -19,4 +19,4 @@ std::span<const Kind> first_order_kinds() {
   return kinds;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

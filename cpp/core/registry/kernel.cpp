@@ -1,8 +1,8 @@
 #include "../ensemble/kernel_mixture.hpp"
 #include "../kernel/koil.hpp"
-#include "kind.hpp"
+#include "make.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 std::span<const Kind> kernel_kinds() {
   static constexpr Kind kinds[] = {
@@ -12,4 +12,4 @@ std::span<const Kind> kernel_kinds() {
   return kinds;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -4,9 +4,9 @@
 #include "../kernel/perceptron.hpp"
 #include "../kernel/projectron.hpp"
 #include "../kernel/rbp.hpp"
-#include "kind.hpp"
+#include "make.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 std::span<const Kind> kernel_baseline_kinds() {
   static constexpr Kind kinds[] = {
@@ -19,4 +19,4 @@ std::span<const Kind> kernel_baseline_kinds() {
   return kinds;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

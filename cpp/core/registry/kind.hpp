@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "../simd.hpp"
 #include "../stream/model.hpp"
 
 namespace lopsided {
@@ -14,17 +15,18 @@ struct Kind {
   std::unique_ptr<Model> (*make)();
 };
 
-template <class Learner>
-std::unique_ptr<Model> make() {
-  return std::make_unique<ModelOf<Learner>>();
-}
+LOPSIDED_COPIES(
+    std::span<const Kind> first_order_kinds();
+    std::span<const Kind> second_order_kinds();
+    std::span<const Kind> recommended_kinds();
+    std::span<const Kind> sketched_kinds();
+    std::span<const Kind> sparse_kinds();
+    std::span<const Kind> auc_kinds();)
 
-std::span<const Kind> first_order_kinds();
-std::span<const Kind> second_order_kinds();
-std::span<const Kind> sketched_kinds();
-std::span<const Kind> sparse_kinds();
-std::span<const Kind> auc_kinds();
+// Their time is spent in kernel/functions.cpp: one copy is enough.
+namespace plain {
 std::span<const Kind> kernel_kinds();
 std::span<const Kind> kernel_baseline_kinds();
+}  // namespace plain
 
 }  // namespace lopsided

@@ -1,9 +1,8 @@
-#include "../ensemble/recommended.hpp"
 #include "../linear/acog.hpp"
 #include "../linear/arow.hpp"
-#include "kind.hpp"
+#include "make.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 std::span<const Kind> second_order_kinds() {
   static constexpr Kind kinds[] = {
@@ -13,9 +12,8 @@ std::span<const Kind> second_order_kinds() {
       {"acog-diagonal", make<Acog<DiagonalCovariance>>},
       {"acog-full", make<Acog<FullCovariance>>},
       {"acog-full-float32", make<Acog<NarrowCovariance>>},
-      {"recommended", make<Recommended>},
   };
   return kinds;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -1,7 +1,7 @@
 #include "../linear/sacog.hpp"
-#include "kind.hpp"
+#include "make.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 std::span<const Kind> sketched_kinds() {
   static constexpr Kind kinds[] = {
@@ -11,4 +11,4 @@ std::span<const Kind> sketched_kinds() {
   return kinds;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

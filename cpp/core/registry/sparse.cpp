@@ -1,9 +1,9 @@
 #include "../sparse/dual.hpp"
 #include "../sparse/ssol.hpp"
 #include "../sparse/truncated.hpp"
-#include "kind.hpp"
+#include "make.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 std::span<const Kind> sparse_kinds() {
   static constexpr Kind kinds[] = {
@@ -18,4 +18,4 @@ std::span<const Kind> sparse_kinds() {
   return kinds;
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -2,13 +2,16 @@
 // that moves along its Sigma. A row costs O(m d), whatever it holds.
 #pragma once
 
-#include "../numbers/row.hpp"
+#include "../learner.hpp"
+#include "../simd.hpp"
 #include "oja.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 class DenseSketch {
  public:
+  static constexpr Hooks hooks{};
+
   DenseSketch() { resize(); }
 
   double score(const RowLike auto& x) const { return dot(mean_, x); }
@@ -162,4 +165,4 @@ class DenseSketch {
   std::vector<Index> fresh_;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -32,8 +32,9 @@
 
 #include "../base.hpp"
 #include "../numbers/random.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 inline constexpr std::size_t max_directions = 64;
 
@@ -273,4 +274,4 @@ class Oja {
   std::vector<std::uint64_t> keys_;  // of each direction, for its random numbers
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

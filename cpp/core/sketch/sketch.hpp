@@ -7,19 +7,20 @@
 #pragma once
 
 #include "../input/rows.hpp"
+#include "../simd.hpp"
 #include "dense.hpp"
 #include "sparse.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Form>
 class Sketch {
  public:
   double score(const RowLike auto& x) const { return form_.score(x); }
-  double meet(const RowLike auto& x)
-    requires requires(Form& form) { form.meet(x); }
+  double observe(const RowLike auto& x)
+    requires(Form::hooks.observe)
   {
-    return form_.meet(x);
+    return form_.observe(x);
   }
   // x' Sigma x, Sigma as it is.
   double variance(const RowLike auto& x) const { return form_.variance(x); }
@@ -27,7 +28,7 @@ class Sketch {
   // Sees the row x / sqrt(r), then mean += step * Sigma x. `met`: it is the row met last.
   void learn(const RowLike auto& x, double r, double step, [[maybe_unused]] bool met = false) {
     if (every_ == 1) [[likely]] {
-      if constexpr (requires { form_.meet(x); }) form_.learn(x, r, step, met);
+      if constexpr (Form::hooks.observe) form_.learn(x, r, step, met);
       else form_.learn(x, r, step);
       return;
     }
@@ -39,10 +40,10 @@ class Sketch {
 
   Vector coefficients() const { return form_.coefficients(); }
   std::size_t columns() const { return form_.columns(); }
-  void places(auto visit) const
-    requires requires(const Form& form) { form.places(visit); }
+  void prefetch_targets(auto visit) const
+    requires(Form::hooks.prefetch_targets)
   {
-    form_.places(visit);
+    form_.prefetch_targets(visit);
   }
   void start() { form_.start(); }
   void options(auto&& visit) {
@@ -113,4 +114,4 @@ class Sketch {
   std::vector<double> waiting_;  // of each row r, how many values it has, and each with its feature
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -7,14 +7,16 @@
 
 #include <utility>
 
-#include "../numbers/row.hpp"
-#include "../numbers/table.hpp"
+#include "../learner.hpp"
+#include "../simd.hpp"
 #include "oja.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 class SparseSketch {
  public:
+  static constexpr Hooks hooks{.observe = true, .prefetch_targets = true};
+
   SparseSketch() { resize(); }
 
   double score(const RowLike auto& x) const {
@@ -26,7 +28,7 @@ class SparseSketch {
   }
 
   // The score of a row that may be learned from next: what was summed is kept for that.
-  double meet(const RowLike auto& x) {
+  double observe(const RowLike auto& x) {
     return with_size(oja_.size(), [&](auto m) {
       fresh_row_ = sum(m, x, met_sums_);
       return mean_of(m, met_sums_);
@@ -76,7 +78,7 @@ class SparseSketch {
     return mean;
   }
   std::size_t columns() const { return oja_.given(); }
-  void places(auto visit) const { visit(table_); }
+  void prefetch_targets(auto visit) const { visit(table_); }
   void start() {
     for (std::size_t j = 0; j < columns(); ++j) met_.push_back(static_cast<Index>(j));
     for (std::size_t i = 0; i < oja_.size(); ++i)
@@ -281,4 +283,4 @@ class SparseSketch {
   std::vector<std::pair<Index, double>> fresh_;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

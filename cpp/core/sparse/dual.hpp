@@ -8,9 +8,10 @@
 
 #include <array>
 
+#include "../simd.hpp"
 #include "learner.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 // lambda_t, by which dual weights are shrunk in round t.
 template <class Real = double>
@@ -107,4 +108,4 @@ struct AdaptiveRda {
   void state(auto&&) {}
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

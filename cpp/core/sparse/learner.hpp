@@ -10,11 +10,12 @@
 // know of the row, and take(sum), what that does to the numbers of one feature.
 #pragma once
 
+#include "../learner.hpp"
 #include "../numbers/real.hpp"
-#include "../numbers/row.hpp"
+#include "../simd.hpp"
 #include "target.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 // v moved towards 0 by a, and no further.
 template <class Real>
@@ -39,6 +40,8 @@ auto weighing(const Rule& rule, auto use) {
 
 template <class Rule>
 struct SparseLearner {
+  static constexpr Hooks hooks{.observe = true, .prefetch_targets = true, .nonzeros = true, .reserve = true, .grow = true};
+
   Rule rule;
   double clip = 0;  // of the finished model: weights below it count as 0
   TargetSparsity target;
@@ -69,7 +72,7 @@ struct SparseLearner {
 
   // What it says in a round, before it knows the label. Where a feature has several numbers, those of
   // the row's features are put side by side first: the rest is arithmetic on arrays.
-  double meet(const RowLike auto& x) {
+  double observe(const RowLike auto& x) {
     if constexpr (Rule::width == 1) {
       return weighing(rule, [&](auto weights) {
         return x.sum([w = weights(rule, seen, target), rows = table.data()](Index j, double v) { return w(rows + j) * v; });
@@ -125,7 +128,7 @@ struct SparseLearner {
   void reserve(std::size_t size) { table.reserve(size); }
   void grow(std::size_t size) { table.grow(size); }
   std::size_t bytes() const { return table.bytes(); }
-  void places(auto visit) const { visit(table); }
+  void prefetch_targets(auto visit) const { visit(table); }
 
  private:
   using Order = std::conditional_t<Rule::dual, Ranks, Survivors>;
@@ -212,7 +215,7 @@ struct SparseLearner {
   void step(const RowLike auto& x, double slope) {
     const auto row = [&](Index k) { return static_cast<std::size_t>(x.column(k)); };
     if (target.on()) {
-      target.meet(x);
+      target.observe(x);
       for (Index k = 0; k < x.size; ++k) enter(row(k), table[row(k)], -1);
     }
     rule.change(seen, slope, [&](auto change) {
@@ -236,4 +239,4 @@ struct SparseLearner {
   std::size_t room_ = 0;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

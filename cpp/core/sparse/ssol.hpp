@@ -4,9 +4,10 @@
 #pragma once
 
 #include "../linear/covariance.hpp"
+#include "../simd.hpp"
 #include "dual.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 template <class Real = double>
 struct SsolDiagonal {
@@ -75,6 +76,8 @@ struct SsolDiagonal {
 // moves u by (s - x.u / r) times the new A^-1 x.
 template <class Covariance>
 struct SsolFull {
+  static constexpr Hooks hooks{.observe = true, .nonzeros = true};
+
   double learning_rate = 1, regularization = 1, clip = 0;
   DualShrink<> shrink{0, DualShrink<>::Schedule::inverse};
   TargetSparsity target;
@@ -92,7 +95,7 @@ struct SsolFull {
     return x.sum([=, this](Index j, double v) { return weight(u[static_cast<std::size_t>(j)], l, clip) * v; });
   }
 
-  double meet(const RowLike auto& x) { return taken_in(x, covariance); }
+  double observe(const RowLike auto& x) { return taken_in(x, covariance); }
 
   // The row must be the one that was met last.
   bool learn(const RowLike auto& x, const Target& t, double score) {
@@ -102,7 +105,7 @@ struct SsolFull {
     covariance.learn(x, along, r, Sigma::after, step - dot(u, x) / r, u);
     ++seen;
     if (target.on()) {
-      target.meet(x);
+      target.observe(x);
       aim();
     }
     return slope != 0;
@@ -161,4 +164,4 @@ struct SsolFull {
   }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -8,8 +8,9 @@
 #include <stdexcept>
 
 #include "../numbers/table.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 struct TargetSparsity {
   double share = 0;   // of features without a weight; 0: no target
@@ -21,7 +22,7 @@ struct TargetSparsity {
   Count room() const {
     return reach - static_cast<Count>(std::ceil(share * static_cast<double>(reach) * (1 - 1e-12)));
   }
-  void meet(const auto& x) {
+  void observe(const auto& x) {
     x.for_each([&](Index j, double v) {
       if (v != 0) reach = std::max(reach, static_cast<Count>(j) + 1);
     });
@@ -107,4 +108,4 @@ class Survivors {
   Count alive_ = 0;
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

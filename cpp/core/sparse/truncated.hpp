@@ -6,9 +6,10 @@
 // difference. A weight of 0 owes nothing and notes nothing.
 #pragma once
 
+#include "../simd.hpp"
 #include "learner.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 struct TruncatedGradient {
   enum class Schedule { constant, sqrt };
@@ -109,4 +110,4 @@ struct AdaptiveFobos {
   }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

@@ -21,7 +21,7 @@ struct Cost {
   }
 
   // The cost of this label's class; the label is counted. `known` is a rho from outside.
-  double next(double y, double weight, const std::optional<double>& known) {
+  [[gnu::always_inline]] double next(double y, double weight, const std::optional<double>& known) {
     const double before = known ? *known : count_current ? 0 : rho();
     (y > 0 ? positives : negatives) += weight;
     if (y < 0) return 1;

@@ -8,13 +8,9 @@
 #include <utility>
 
 #include "../numbers/row.hpp"
+#include "../state.hpp"
 
 namespace lopsided {
-
-// A long list of numbers of no feature.
-struct Series {
-  std::vector<double> values;
-};
 
 // An event as the learner saw it. Its numbers lie elsewhere.
 struct Kept {
@@ -28,6 +24,18 @@ struct Kept {
   SparseRow sparse_row() const {
     return {indices.data(), values.data(), static_cast<Index>(values.size()), square, scale};
   }
+  void take(const DenseRow& x) { values = {x.values, static_cast<std::size_t>(x.size)}; }
+  void take(const SparseRow& x) {
+    sparse = true;
+    values = {x.values, static_cast<std::size_t>(x.size)};
+    indices = {x.indices, static_cast<std::size_t>(x.size)};
+  }
+  // Whether a row of so many columns can have these numbers.
+  bool fits(Index columns) const {
+    if (!sparse) return indices.empty() && values.size() <= static_cast<std::size_t>(columns);
+    return values.size() == indices.size() &&
+           std::all_of(indices.begin(), indices.end(), [=](Index j) { return j < columns; });
+  }
 };
 
 // In the order of their numbers. When there are too many the oldest is forgotten.
@@ -35,7 +43,7 @@ struct Kept {
 class Pending {
  public:
   // Returns the event that had to be forgotten, or -1.
-  std::int64_t add(Count id, const Kept& kept) {
+  [[gnu::noinline]] std::int64_t add(Count id, const Kept& kept) {
     const std::size_t size = room_for(kept);
     make_room(size);
     std::int64_t forgotten = -1;
@@ -177,7 +185,7 @@ class Pending {
     if (count_ > mask_ || !fits(size)) rebuild(size);
   }
   // Only those that wait, and twice the room that they and `more` numbers take.
-  void rebuild(std::size_t more) {
+  [[gnu::noinline]] void rebuild(std::size_t more) {
     for (std::size_t k = 0; k < count_; ++k)
       if (at(k).waits) more += room_for(at(k).values, at(k).indices);
     std::vector<Entry> ring(std::bit_ceil(2 * waiting_ + 1));

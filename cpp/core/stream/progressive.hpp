@@ -1,143 +1,84 @@
 // THE loop: score, ask, learn, record. Without anybody to ask, every label is there for nothing.
 #pragma once
 
-#include <optional>
+#include <map>
 
 #include "../numbers/prefetch.hpp"
+#include "../simd.hpp"
 #include "cost.hpp"
+#include "pass.hpp"
 #include "query.hpp"
 #include "scaling.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
-// What happened so far. Weighted by the events' weights; a score of 0 predicts positive.
-struct Tally {
-  double positives = 0, negatives = 0;
-  double false_negatives = 0, false_positives = 0;
-  Count events = 0, queries = 0, updates = 0;
-
-  void record(double y, double weight, double score) {
-    ++events;  // without branches: labels and mistakes are what a processor cannot foresee
-    const bool positive = y > 0, called = score >= 0;
-    positives += positive ? weight : 0;
-    negatives += positive ? 0 : weight;
-    false_negatives += positive & !called ? weight : 0;
-    false_positives += !positive & called ? weight : 0;
-  }
+// How a row is kept until its label arrives: as it is, or as the learner says.
+struct KeepRow {
+  void operator()(const RowLike auto& x, Kept& out) const { out.take(x); }
 };
-
-// One pass over a batch: what it is given, and what it leaves behind.
-struct Pass {
-  const std::int8_t* labels = nullptr;    // -1 or 1, one for each row
-  const double* weights = nullptr;        // none: all 1
-  const std::int64_t* order = nullptr;    // none: as they come
-  Count size = 0;                         // rows to visit
-  std::optional<double> rho;              // when the class counts are known beforehand
-  Count every = 0;                        // rounds between points of the curve; 0: no curve
-  const double* days = nullptr;           // of each row, for a budget that is daily
-  const double* delays = nullptr;         // events that come before each row's label; none: at once
-
-  double* scores = nullptr;               // progressive scores, in visiting order
-  double* probabilities = nullptr;        // of a question, the same way
-  std::int8_t* asked = nullptr;           // 1 where the label was bought
-  Count forgotten = 0;                    // labels that were bought and would have come too late
-  Tally tally;
-  std::vector<Tally> curve;
-
-  Count at(Count i) const { return order ? static_cast<Count>(order[i]) : i; }
-  double weight(Count row) const {
-    const double e = weights ? weights[row] : 1;
-    if (!(e >= 0 && e < std::numeric_limits<double>::infinity())) refuse_weight(row);
-    return e;
-  }
-  // How many rows are worth a hint that they come: as long as they are in order the machine finds dense and short ones
-  // by itself.
-  Count fetched(const Rows& rows) const {
-    constexpr Count short_row = 32;
-    return order || (rows.sparse() && rows.stored() > short_row * rows.size()) ? size : 0;
-  }
-  // An event of weight 0 has no score.
-  void leave_out(Count i) {
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    if (scores) scores[i] = nan;
-    if (probabilities) probabilities[i] = nan;
-  }
-  // Nothing to learn: not even the number of features may change.
-  bool weightless() const {
-    for (Count i = 0; i < size; ++i)
-      if (!weights || weights[at(i)] != 0) return false;
-    return true;
-  }
-
- private:
-  [[noreturn, gnu::noinline, gnu::cold]] static void refuse_weight(Count row) {
-    throw DataError("a weight must be finite and not negative", static_cast<std::int64_t>(row));
-  }
-};
-
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_score(Count row) {
-  throw DataError("the score is not finite: scale the features or choose a smaller step",
-                  static_cast<std::int64_t>(row));
+template <Learner L>
+auto keeping(L& learner) {
+  if constexpr (L::hooks.keep) return [&](const RowLike auto&, Kept& out) { learner.keep(out); };
+  else return KeepRow{};
 }
 
-// The score of a row that has come. A learner that takes something in before it scores has `meet`.
-template <class Learner>
-double meet(Learner& learner, const RowLike auto& x) {
-  if constexpr (requires { learner.meet(x); }) return learner.meet(x);
-  else return learner.score(x);
-}
-
-// Whether a learner remembers the row that it met last.
-template <class Learner>
-concept remembers = requires(Learner& l, const DenseRow& x) { l.meet(x); } || requires(Learner& l, Kept& k) { l.keep(k); };
-
-// A row as it is to be kept until its label comes. Numbers that a learner has of its own come from its `keep`.
-template <class Learner>
-Kept kept(Learner& learner, const RowLike auto& x, double score, double probability) {
+// Keeps an event. Returns the one that had to be forgotten, or -1.
+template <RowLike Row>
+[[gnu::noinline]] std::int64_t keep_event(Pending& pending, Count id, const Row& x, double score, double probability,
+                                          auto keep) {
   Kept out{probability, score, false, x.square, x.scale, {}, {}};
-  if constexpr (requires { learner.keep(out); }) {
-    learner.keep(out);
-  } else {
-    const auto n = static_cast<std::size_t>(x.size);
-    out.values = {x.values, n};
-    if constexpr (requires { x.indices; }) {
-      out.sparse = true;
-      out.indices = {x.indices, n};
-    }
-  }
-  return out;
+  keep(x, out);
+  return pending.add(id, out);
 }
 
-// The label of a kept row has come: the learner, as it is now, learns from the row as it was.
-template <class Learner>
-bool learn_late(Learner& learner, Cost& cost, Count& round, Asker& asker, const Kept& kept, double y,
+// The label of a kept row has arrived: the learner, as it is now, learns from the row as it was.
+template <Learner L>
+[[gnu::noinline]] bool learn_late(L& learner, Cost& cost, Count& round, Asker& asker, const Kept& kept, double y,
                 double weight, const std::optional<double>& rho, Count row) {
-  const auto learn = [&](const auto& x, double score) {
+  return hook::recall(learner, kept, [&](const auto& x, double score) {
     if (!std::isfinite(score)) refuse_score(row);
     asker.estimates.add(y, weight, kept.score, kept.probability);
     const Target target{y, cost.next(y, weight, rho), weight, ++round};
     return learner.learn(x, target, score);
-  };
-  if constexpr (requires { learner.recall(kept); }) {
-    const double score = learner.recall(kept);
-    return learn(kept.dense_row(), score);
-  } else {
-    const auto met = [&](const auto& x) {
-      const double score = meet(learner, x);
-      return learn(x, score);
-    };
-    return kept.sparse ? met(kept.sparse_row()) : met(kept.dense_row());
+  });
+}
+
+// Events that are decided about together.
+inline constexpr Count most_asked = 16;
+
+// Decides about the next of n events: all whose labels can surely be bought in this period, or one whose label cannot,
+// with probability 0. Returns how many.
+template <Learner L, RowLike Row>
+Count decide(Asker& asker, L& learner, const Row* x, const double* scores, Count n, double rho, double weight,
+             const double* days, double* probabilities, std::int8_t* asked) {
+  Budget after = asker.budget;
+  n = after.arrive(n, days ? days[0] : 0);
+  Confidence confidence;
+  if (n > 0 && asker.rule.kind == Rule::Kind::confidence) {
+    if constexpr (L::hooks.variances) {
+      learner.variances(x, n, probabilities);
+      confidence = {0.5 * learner.learning_rate * std::max(1.0, rho), learner.regularization};
+    } else {
+      throw std::invalid_argument("this learner has no covariance for query='confidence'");
+    }
   }
+  asker.budget = after;
+  if (n == 0) {
+    probabilities[0] = 0, asked[0] = 0;
+    return 1;
+  }
+  asker.decide(scores, n, weight, confidence, probabilities, asked);
+  return n;
 }
 
 // Labels under way, by the event after which they come.
 class Coming {
  public:
-  void add(Count after, Count id, Count row) { labels_.insert({after, {id, row}}); }
+  [[gnu::noinline]] void add(Count after, Count id, Count row) { labels_.insert({after, {id, row}}); }
 
   // Learns from those that have come by event `now`. Returns how many steps were taken.
-  template <class Learner>
-  [[gnu::noinline]] Count arrive(Count now, Learner& learner, Cost& cost, Count& round, Asker& asker,
+  template <Learner L>
+  [[gnu::noinline]] Count arrive(Count now, L& learner, Cost& cost, Count& round, Asker& asker,
                                  const Pass& pass) {
     Count updates = 0;
     for (; !labels_.empty() && labels_.begin()->first <= now; labels_.erase(labels_.begin())) {
@@ -154,17 +95,17 @@ class Coming {
   std::multimap<Count, std::pair<Count, Count>> labels_;
 };
 
-template <class Row, class Learner>
-void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepare, Cost& cost,
-                 Count& round, Asker* asker, Scratch& read, Scratch& prepared) {
+template <class Row, Learner L>
+LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare& prepare, Cost& cost,
+                              Count& round, Asker* asker, Scratch& read, Scratch& prepared) {
   Coming coming;
-  const Ahead ahead(learner, prepare.offset());
+  const Prefetch prefetch(learner, prepare.offset());
   const Count fetched = pass.fetched(rows);
   for (Count i = 0; i < pass.size; ++i) {
     const Count at = pass.at(i);
     if (i + 2 < fetched) rows.fetch(pass.at(i + 2));
     if constexpr (std::same_as<Row, SparseRow>)
-      if (i + 1 < pass.size) ahead.row(rows, pass.at(i + 1));
+      if (i + 1 < pass.size) prefetch.row(rows, pass.at(i + 1));
     const double weight = pass.weight(at);
     const Row raw = rows.row<Row>(at, read);
     if (weight == 0) {
@@ -172,7 +113,7 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
     } else {
       const double y = pass.labels[at];
       const Row x = prepare.row(raw, rows.columns(), true, prepared);
-      const double score = meet(learner, x);
+      const double score = hook::observe(learner, x);
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
       pass.tally.record(y, weight, score);
@@ -182,12 +123,12 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
       if (asker) {
         const double rho = pass.rho ? *pass.rho : cost.rho();
         double probability;
-        asker->decide(learner, &x, &score, 1, rho, weight, pass.days ? pass.days + at : nullptr, &probability, &asked);
+        decide(*asker, learner, &x, &score, 1, rho, weight, pass.days ? pass.days + at : nullptr, &probability, &asked);
         if (pass.probabilities) pass.probabilities[i] = probability;
         if (pass.asked) pass.asked[i] = asked;
         late = asked && pass.delays;
         if (late) {
-          pass.forgotten += asker->pending.add(id, kept(learner, x, score, probability)) >= 0;
+          pass.forgotten += keep_event(asker->pending, id, x, score, probability, keeping(learner)) >= 0;
           if (const double delay = pass.delays[at]; std::isfinite(delay))
             coming.add(id + static_cast<Count>(delay), id, at);
         } else if (asked) {
@@ -201,67 +142,67 @@ void progressive(const Rows& rows, Pass& pass, Learner& learner, Prepare& prepar
       }
       if (asker && pass.delays) pass.tally.updates += coming.arrive(id, learner, cost, round, *asker, pass);
     }
-    if (pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size))
-      pass.curve.push_back(pass.tally);
+    if (pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size)) pass.mark();
+  }
+}
+
+// Keeps those of n events whose labels are bought; their rows are `x`, or are read once more where that is null.
+template <class Row>
+[[gnu::noinline]] void keep_asked(const Rows& rows, Count first, Count n, const Row* x, Prepare& prepare, Asker& asker,
+                                  Count id, const Answers& out, Scratch& read, Scratch& prepared, auto keep) {
+  Count wanted[most_asked], count = 0;  // first which ones, branchless: answers cannot be predicted
+  for (Count i = 0; i < n; ++i) {
+    out.forgotten[first + i] = -1;
+    wanted[count] = i;
+    count += static_cast<Count>(out.asked[first + i]);
+  }
+  for (Count k = 0; k < count; ++k) {
+    const Count i = first + wanted[k];
+    const auto again = [&] { return prepare.row(rows.row<Row>(i, read), rows.columns(), true, prepared); };
+    out.forgotten[i] = keep_event(asker.pending, id + i, x ? x[wanted[k]] : again(), out.scores[i],
+                                  out.probabilities[i], keep);
   }
 }
 
 // Events without labels: score, ask, and keep those whose labels are bought, as they come or `afterwards`.
-template <class Row, class Learner>
-void ask_all(const Rows& rows, const double* days, Learner& learner, Prepare& prepare, const Cost& cost, Asker& asker,
-             const Answers& out, bool afterwards, Scratch& read, Scratch& prepared) {
-  constexpr Count block = remembers<Learner> ? 1 : 16;
+template <class Row, Learner L>
+void ask_all(const Rows& rows, const double* days, L& learner, Prepare& prepare, const Cost& cost,
+             Asker& asker, const Answers& out, bool afterwards, Scratch& read, Scratch& prepared) {
+  constexpr Count block = remembers<L> ? 1 : most_asked;
   const Count id = asker.budget.events;  // of the first
-  Row met[block];
+  const auto keep = [&](Count first, Count n, const Row* x) {
+    keep_asked<Row>(rows, first, n, x, prepare, asker, id, out, read, prepared, keeping(learner));
+  };
+  Row x[block];
   std::vector<Scratch> more(2 * std::min(block - 1, rows.size()));
-  const auto prepared_row = [&](Count i, Count at) {
-    const Row raw = rows.row<Row>(i, at == 0 ? read : more[2 * at - 2]);
-    return prepare.row(raw, rows.columns(), true, at == 0 ? prepared : more[2 * at - 1]);
-  };
-  const auto keep_asked = [&](Count first, Count n, auto row) {
-    Count wanted[block], count = 0;  // first who, without branches: nobody can foresee it
+  for (Count first = 0; first < rows.size(); first += block) {
+    const Count n = std::min(block, rows.size() - first), last = first + n;
     for (Count i = 0; i < n; ++i) {
-      out.forgotten[first + i] = -1;
-      wanted[count] = first + i;
-      count += static_cast<Count>(out.asked[first + i]);
-    }
-    for (Count k = 0; k < count; ++k) {
-      const Count i = wanted[k];
-      out.forgotten[i] = asker.pending.add(id + i, kept(learner, row(i), out.scores[i], out.probabilities[i]));
-    }
-  };
-  const auto blocks = [&](auto visit) {
-    for (Count first = 0; first < rows.size(); first += block) visit(first, std::min(block, rows.size() - first));
-  };
-  blocks([&](Count first, Count n) {
-    for (Count i = 0; i < n; ++i) {
-      met[i] = prepared_row(first + i, i);
-      const double score = meet(learner, met[i]);
+      const Row raw = rows.row<Row>(first + i, i == 0 ? read : more[2 * i - 2]);
+      x[i] = prepare.row(raw, rows.columns(), true, i == 0 ? prepared : more[2 * i - 1]);
+      const double score = hook::observe(learner, x[i]);
       if (!std::isfinite(score)) refuse_score(first + i);
       out.scores[first + i] = score;
     }
-    for (Count i = first, last = first + n; i < last;)
-      i += asker.decide(learner, met + (i - first), out.scores + i, last - i, cost.rho(), 1, days ? days + i : nullptr,
-                        out.probabilities + i, out.asked + i);
-    if (!afterwards) keep_asked(first, n, [&](Count i) { return met[i - first]; });
-  });
-  if (afterwards)
-    blocks([&](Count first, Count n) { keep_asked(first, n, [&](Count i) { return prepared_row(i, 0); }); });
+    for (Count i = first; i < last;)
+      i += decide(asker, learner, x + (i - first), out.scores + i, last - i, cost.rho(), 1, days ? days + i : nullptr,
+                  out.probabilities + i, out.asked + i);
+    if (!afterwards) keep(first, n, x);
+  }
+  if (!afterwards) return;
+  for (Count first = 0; first < rows.size(); first += block) keep(first, std::min(block, rows.size() - first), nullptr);
 }
 
 // Scores without learning: what the model would say if the row came next.
-template <class Row, class Learner>
-void score_all(const Rows& rows, Count first, Count last, const Learner& learner, Prepare& prepare, Index known,
+template <class Row, Learner L>
+void score_all(const Rows& rows, Count first, Count last, const L& learner, Prepare& prepare, Index known,
                double* out, Scratch& read, Scratch& prepared) {
   for (Count i = first; i < last; ++i) {
     const Row raw = rows.row<Row>(i, read);
-    if constexpr (requires { learner.scales(); })
-      out[i] = learner.scales() ? learner.score(raw, known)
-                                : learner.score(prepare.row(raw, known, false, prepared), known + prepare.offset());
-    else
-      out[i] = learner.score(prepare.row(raw, known, false, prepared));
+    out[i] = hook::score(learner, raw, known, prepare.offset(),
+                         [&](const Row& row) { return prepare.row(row, known, false, prepared); });
     if (!std::isfinite(out[i])) refuse_score(i);
   }
 }
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

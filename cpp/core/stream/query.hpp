@@ -14,9 +14,8 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 
-#include "../numbers/random.hpp"
+#include "../simd.hpp"
 #include "cost.hpp"
 #include "pending.hpp"
 
@@ -28,41 +27,6 @@ struct Rule {
   double constant = 1;  // of random
   double delta_pos = 1, delta_neg = 1;
   double explore = 0;
-
-  template <class Learner>
-  static constexpr bool can_be_sure = requires(Learner& l, const DenseRow& x) { l.variance(x); };
-
-  // Of questions about n events.
-  template <class Learner, RowLike Row>
-  void probabilities(Learner& learner, const Row* x, const double* scores, Count n, double rho, double* out) const {
-    const double base = explore, share = 1 - explore, pos = delta_pos, neg = delta_neg;
-    const auto each = [&](auto wanted) {
-      for (Count i = 0; i < n; ++i) out[i] = base + share * wanted(i);
-    };
-    const auto unsure = [&](auto sure) {
-      each([=](Count i) {
-        const double delta = scores[i] >= 0 ? pos : neg;
-        return delta / (delta + sure(i));
-      });
-    };
-    if (kind == Kind::always) return each([](Count) { return 1.0; });
-    if (kind == Kind::random) return each([c = constant](Count) { return c; });
-    if (kind == Kind::margin) return unsure([=](Count i) { return std::abs(scores[i]); });
-    if constexpr (can_be_sure<Learner>) {
-      double rate = 1;
-      if constexpr (requires { learner.learning_rate; }) rate = learner.learning_rate;
-      const double most = 0.5 * rate * std::max(1.0, rho), gamma = learner.regularization;
-      if constexpr (requires { learner.covariance.variances(x, n, out); }) learner.covariance.variances(x, n, out);
-      else
-        for (Count i = 0; i < n; ++i) out[i] = learner.variance(x[i]);
-      unsure([=](Count i) {
-        const double v = out[i];
-        return std::max(0.0, std::abs(scores[i]) - most * v * gamma / (v + gamma));
-      });
-    } else {
-      throw std::invalid_argument("this learner has no covariance for query='confidence'");
-    }
-  }
 
   void options(auto&& visit) {
     visit("query", kind, {"none", "always", "random", "margin", "confidence"});
@@ -88,7 +52,7 @@ struct Budget {
   double first = 0;             // day or event with which the first period began; unknown: the next one
 
   bool periodic() const { return daily || per > 0; }
-  void meet(double day) {
+  void observe(double day) {
     const double now = daily ? day : static_cast<double>(events);
     if (events++ == 0 || first == unknown) first = now;
     if (!periodic()) return;
@@ -102,6 +66,17 @@ struct Budget {
     const double bought = static_cast<double>(periodic() ? spent : used);
     const double times = share ? static_cast<double>(events) : saving ? static_cast<double>(period + 1) : 1;
     return std::max(0.0, std::floor(labels * times / price) - bought);
+  }
+  // The next of n events arrive: all whose labels can surely be bought in this period, which are returned, or one whose
+  // label cannot, and then 0 is returned.
+  [[gnu::noinline]] Count arrive(Count n, double day) {
+    observe(day);
+    const double open = left();
+    if (open < 1) return 0;
+    if (periodic()) n = 1;  // the next event may begin another
+    if (open < static_cast<double>(n)) n = static_cast<Count>(open);
+    events += n - 1;
+    return n;
   }
   void spend(Count bought) { used += bought, spent += bought; }
 
@@ -154,48 +129,31 @@ struct Estimates {
   }
 };
 
-class Asker {
- public:
+// For a query by confidence: eta max(1, rho) / 2 and gamma.
+struct Confidence {
+  double most = 0, gamma = 1;
+};
+
+struct Asker;
+LOPSIDED_COPIES(
+    void decide(Asker& asker, const double* scores, Count n, double weight, const Confidence& confidence,
+                double* probabilities, std::int8_t* asked);)
+
+struct Asker {
   Rule rule;
   Budget budget;
   Estimates estimates;
   Pending pending;
+  double seed = 0;
+  Count draws = 0;
 
   bool on() const { return rule.kind != Rule::Kind::none; }
 
-  // Decides about the next of n events: all of which a label can surely be bought in this period, or one of which none
-  // can, with probability 0. Returns how many. `days` may be none.
-  template <class Learner, RowLike Row>
-  Count decide(Learner& learner, const Row* x, const double* scores, Count n, double rho, double weight,
-               const double* days, double* probabilities, std::int8_t* asked) {
-    Budget after = budget;
-    after.meet(days ? days[0] : 0);
-    const double left = after.left();
-    if (left < 1) {
-      budget = after;
-      probabilities[0] = 0, asked[0] = 0;
-      return 1;
-    }
-    if (after.periodic()) n = 1;  // the next event may begin another
-    if (left < static_cast<double>(n)) n = static_cast<Count>(left);
-    after.events += n - 1;
-    rule.probabilities(learner, x, scores, n, rho, probabilities);
-    const std::uint64_t key = splitmix64(static_cast<std::uint64_t>(seed_));
-    Count draws = draws_, bought = 0;
-    double open = estimates.open;
-    for (Count i = 0; i < n; ++i) {  // without branches: nobody can foresee an answer
-      const double drawn = static_cast<double>(static_cast<std::int64_t>(splitmix64(key + draws) >> 11)) * 0x1p-53;
-      const bool certain = probabilities[i] >= 1, wanted = certain | (drawn < probabilities[i]);
-      draws += !certain;
-      bought += wanted;
-      asked[i] = wanted;
-      open += weight;
-    }
-    draws_ = draws;
-    estimates.open = open;
-    after.spend(bought);
-    budget = after;
-    return n;
+  // Which labels of n events that have arrived are bought, by their scores; for a query by confidence `probabilities`
+  // has the variances of their rows.
+  void decide(const double* scores, Count n, double weight, const Confidence& confidence, double* probabilities,
+              std::int8_t* asked) {
+    LOPSIDED_BEST(decide(*this, scores, n, weight, confidence, probabilities, asked));
   }
 
   // Decisions that something goes wrong with are not taken.
@@ -203,11 +161,11 @@ class Asker {
   void or_go_back(Do act) {
     const Budget before = budget;
     const double open = estimates.open;
-    const Count draws = draws_;
+    const Count drawn = draws;
     try {
       act();
     } catch (...) {
-      budget = before, estimates.open = open, draws_ = draws;
+      budget = before, estimates.open = open, draws = drawn;
       throw;
     }
   }
@@ -216,19 +174,15 @@ class Asker {
     rule.options(visit);
     budget.options(visit);
     pending.options(visit);
-    visit("query_seed", seed_);
+    visit("query_seed", seed);
   }
   void state(auto&& visit, auto fits) {
     if (!on()) return;
-    visit("query.draws", draws_);
+    visit("query.draws", draws);
     budget.state(visit);
     estimates.state(visit);
     pending.state(visit, fits);
   }
-
- private:
-  double seed_ = 0;
-  Count draws_ = 0;
 };
 
 // What becomes of the events for which `ask` was called, one place for each. They are numbered in order.

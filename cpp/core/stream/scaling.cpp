@@ -39,8 +39,8 @@ DenseRow Prepare::prepared(const DenseRow& raw, Index known, bool keep, Scratch&
     before_.mean.assign(mean_.data(), mean_.data() + (centred ? n : 0));
   }
   if (!standard) std::copy_n(raw.values, n, z);
-  else if (centred) kernels::centre(raw.values, n, share, mean_.data(), spread_.data(), keep, z);
-  else kernels::divide(raw.values, n, share, spread_.data(), keep, z);
+  else if (centred) loops::centre(raw.values, n, share, mean_.data(), spread_.data(), keep, z);
+  else loops::divide(raw.values, n, share, spread_.data(), keep, z);
   rows_ += keep;
   double outside = 0;
   for (Index j = n; j < raw.size; ++j) outside += stranger(raw.values[j], share);
@@ -78,7 +78,7 @@ SparseRow Prepare::prepared(const SparseRow& raw, Index known, bool keep, Scratc
       before_.spread.assign(gathered, gathered + n);
       before_.mean.clear();
     }
-    kernels::divide(z, n, share, gathered, true, z);
+    loops::divide(z, n, share, gathered, true, z);
     for (Index k = 0; keep && k < n; ++k) spread[at[k]] = gathered[k];
   }
   rows_ += keep;
@@ -108,7 +108,7 @@ template <class Row>
 Row Prepare::finish(Scratch& out, Index n, double outside) {
   outside_ = outside;
   double* z = out.values.data() + offset();
-  double square = std::same_as<Row, SparseRow> ? sparse_square(z, n) : kernels::squares(z, n);
+  double square = std::same_as<Row, SparseRow> ? sparse_square(z, n) : loops::squares(z, n);
   double scale = stretch(square + outside);
   if (intercept) {
     for (Index k = 0; k < n; ++k) z[k] *= scale;

@@ -5,8 +5,9 @@
 #pragma once
 
 #include "../numbers/real.hpp"
+#include "../simd.hpp"
 
-namespace lopsided {
+LOPSIDED_ISA_BEGIN
 
 enum class Loss { I, II };
 enum class WeightMode { margin, slope };
@@ -30,4 +31,4 @@ struct Surrogate {
   }
 };
 
-}  // namespace lopsided
+LOPSIDED_ISA_END

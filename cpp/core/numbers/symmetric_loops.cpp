@@ -1,6 +1,26 @@
-// The pass over the tiles of a symmetric matrix (linear/symmetric.hpp). Included once for each
-// instruction set: vectors of 32 bytes must be compiled for the set they run on, inlining is too late.
 // A tile has as many rows and columns as a vector has values; its rows are worked on by fours.
+#include "symmetric_loops.hpp"
+
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+LOPSIDED_REGION_BEGIN
+namespace lopsided::loops::LOPSIDED_ISA {
+
+// a b + c, rounded once.
+#ifdef LOPSIDED_AVX2_COPY
+inline __m256d fused(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
+inline __m256 fused(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
+#else
+template <class Vector>
+Vector fused(Vector a, Vector b, Vector c) {
+  for (std::size_t k = 0; k < sizeof(Vector) / sizeof a[0]; ++k) c[k] = std::fma(a[k], b[k], c[k]);
+  return c;
+}
+#endif
 
 template <class Value>
 struct Vectors;
@@ -134,8 +154,8 @@ inline void turn(const DenseRow* x, Index j, double* to, std::size_t columns) {
   one(to + 3 * columns) = __builtin_shufflevector(q, s, 2, 3, 6, 7);
 }
 // The same of eight x at once, a place of a vector for each.
-inline void quadratics(const double* __restrict tiles, std::size_t rows, const DenseRow* x, double* __restrict turned,
-                       double* out) {
+void quadratics(const double* __restrict tiles, std::size_t rows, const DenseRow* x, double* __restrict turned,
+                double* out) {
   using One = Vectors<double>::One;
   constexpr std::size_t n = 4, many = 8;
   for (std::size_t i = 0; i < rows; ++i)
@@ -224,3 +244,67 @@ void subtract_multiply(Value* __restrict tiles, std::size_t rows, const Value* _
     before += here;
   }
 }
+
+// Whether one of 32 bytes of numbers is not 0, by their bits without the signs.
+template <class Value>
+bool any(const Value* v) {
+  constexpr std::uint64_t size = sizeof(Value) == 8 ? ~(1ull << 63) : 0x7fffffff7fffffff;
+  std::uint64_t bits[4];
+  std::memcpy(bits, v, sizeof bits);
+  return (((bits[0] | bits[1]) | (bits[2] | bits[3])) & size) != 0;
+}
+
+template <bool far, class Value>
+void subtract_multiply_some(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
+                       const Index* places, std::size_t count) {
+  if (4 * count > 3 * rows)
+    subtract_multiply<far>(tiles, rows, x, s, out);
+  else
+    subtract_multiply<far>(tiles, rows, x, s, out, places, count);
+}
+
+// The vectors of x that are not 0. Returns how many they are.
+template <class Value>
+std::size_t find(const Value* x, std::size_t rows, std::vector<Index>& places) {
+  places.resize(rows);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    places[count] = static_cast<Index>(i);
+    count += any(x + side<Value> * i);
+  }
+  return count;
+}
+template <class Value>
+bool is_far(std::size_t rows) {
+  constexpr std::size_t nearby = std::size_t{1} << 19;
+  return rows * rows * side<Value> * 16 > nearby;
+}
+
+template <class Value>
+void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
+                       std::vector<Index>& places) {
+  const std::size_t count = find(x, rows, places);
+  is_far<Value>(rows) ? subtract_multiply_some<true>(tiles, rows, x, s, out, places.data(), count)
+                      : subtract_multiply_some<false>(tiles, rows, x, s, out, places.data(), count);
+}
+template void subtract_multiply(double*, std::size_t, const double*, const double*, double*, std::vector<Index>&);
+template void subtract_multiply(float*, std::size_t, const float*, const float*, float*, std::vector<Index>&);
+
+template <class Value>
+void subtract(Value* tiles, std::size_t rows, const Value* s) {
+  subtract<false>(tiles, rows, s);
+}
+template void subtract(double*, std::size_t, const double*);
+template void subtract(float*, std::size_t, const float*);
+
+template <class Value>
+double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places,
+                 Value* work) {
+  const std::size_t count = sparse ? find(x, rows, places) : rows;
+  return quadratic(tiles, x, places.data(), count, !sparse, work);
+}
+template double quadratic(const double*, std::size_t, const double*, bool, std::vector<Index>&, double*);
+template double quadratic(const float*, std::size_t, const float*, bool, std::vector<Index>&, float*);
+
+}  // namespace lopsided::loops::LOPSIDED_ISA
+LOPSIDED_REGION_END

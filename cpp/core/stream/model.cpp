@@ -1,0 +1,154 @@
+#include "model.hpp"
+
+#include "threads.hpp"
+
+namespace lopsided {
+
+namespace {
+
+constexpr std::size_t small = std::size_t{1} << 18;
+constexpr std::size_t worth_a_thread = std::size_t{1} << 21;  // bytes of rows
+
+const Rows& checked(const Rows& rows, const Pass& pass) {
+  Scratch scratch;
+  for (Count i = 0; i < pass.size; ++i) rows.check(pass.at(i), scratch);
+  return rows;
+}
+
+}  // namespace
+
+Model::~Model() = default;
+Model::Model(const Model&) = default;
+Model& Model::operator=(Model&&) = default;
+
+void Model::learn(const Rows& rows, Pass& pass) {
+  if (scored_first(rows, pass.size) && !pass.delays) {
+    or_take_back([&] { run(rows, pass); });
+  } else if (cheap_copy(rows, pass.size) && !pass.weightless()) {
+    or_go_back([&] { run(rows, pass); });
+  } else {
+    for (Count i = 0; i < pass.size; ++i) pass.weight(pass.at(i));
+    std::vector<double> squares;
+    const Rows sound = pass.order ? checked(rows, pass) : rows.checked(squares);
+    if (!pass.weightless()) return run(sound, pass);
+    for (Count i = 0; i < pass.size; ++i) pass.leave_out(i);
+  }
+}
+
+void Model::run(const Rows& rows, Pass& pass) {
+  grow(rows.columns());
+  learn_rows(rows, sparse(rows), pass);
+  updates_ += pass.tally.updates;
+}
+
+void Model::score(const Rows& rows, double* out) {
+  std::size_t threads = rows.bytes() / worth_a_thread;
+  if (threads < 2 || !cheap_copy(rows, 1)) return score(rows, 0, rows.size(), out);
+  threads = std::min(threads, threads_allowed());
+  std::vector<std::unique_ptr<Model>> copies(threads - 1);
+  for (auto& copy : copies) copy = clone();
+  in_parallel(threads, rows.size(), [&](std::size_t thread, Count first, Count last) {
+    (thread == 0 ? *this : *copies[thread - 1]).score(rows, first, last, out);
+  });
+}
+
+void Model::score(const Rows& rows, Count first, Count last, double* out) {
+  if (!facts_.new_features || rows.columns() <= features_)
+    return score_rows(rows, sparse(rows), first, last, prepare_, features_, out);
+  Prepare wide = prepare_;
+  wide.grow(rows.columns());
+  score_rows(rows, sparse(rows), first, last, wide, rows.columns(), out);
+}
+
+void Model::ask(const Rows& given, const double* days, const Answers& out) {
+  const auto go = [&](const Rows& rows, bool afterwards) {
+    grow(rows.columns());
+    ask_rows(rows, sparse(rows), days, out, afterwards);
+  };
+  if (scored_first(given, given.size())) return or_take_back([&] { go(given, false); });
+  if (!prepare_.standard && !facts_.remembers && given.columns() <= features_)  // the learner stays unchanged
+    return asker_.or_go_back([&] { go(given, true); });
+  if (cheap_copy(given, given.size())) return or_go_back([&] { go(given, false); });
+  std::vector<double> squares;
+  go(given.checked(squares), false);
+}
+
+void Model::tell(Count id, double y, double weight) {
+  const std::optional<Kept> kept = asker_.pending.find(id);
+  if (!kept) throw std::out_of_range("no such event waits");
+  if (weight != 0) updates_ += learn_kept(*kept, y, weight);
+  asker_.pending.forget(id);
+}
+
+void Model::nonzeros(std::vector<Index>& features, std::vector<double>& weights) const {
+  const std::vector<double> all = coefficients();
+  for (std::size_t j = 0; j < all.size(); ++j)
+    if (all[j] != 0) {
+      features.push_back(static_cast<Index>(j));
+      weights.push_back(all[j]);
+    }
+}
+
+void Model::options(OptionVisitor& visit) {
+  prepare_.options(visit);
+  cost_.options(visit);
+  asker_.options(visit);
+  learner_options(visit);
+  if (const std::size_t known = known_columns()) grow_to(static_cast<Index>(known) - prepare_.offset());
+  start();
+}
+
+void Model::state(StateVisitor& visit) {
+  visit("rounds", rounds_);
+  visit("updates", updates_);
+  prepare_.state(visit);
+  cost_.state(visit);
+  learner_state(visit);
+  asker_.state(visit, [&](const Kept& kept) { return fits(kept); });
+}
+
+// First memory for everything, which may fail and changes nothing, then the growth, which cannot fail.
+void Model::grow_to(Index features) {
+  const std::size_t columns = static_cast<std::size_t>(features) + prepare_.offset();
+  prepare_.reserve(features);
+  reserve_learner(columns);
+  features_ = features;
+  prepare_.grow(features);
+  bytes_ = grow_learner(columns);
+}
+
+bool Model::sparse(const Rows& rows) const {
+  return rows.sparse() && !(facts_.may_be_dense && dense()) && !(prepare_.standard && prepare_.centred);
+}
+
+bool Model::cheap_copy(const Rows& rows, Count visits) const {
+  const std::size_t size = asker_.pending.bytes() + learner_bytes(bytes_);
+  return rows.bytes() > 4 * size || (visits > 1 && size < small);
+}
+
+bool Model::scored_first(const Rows& rows, Count visits) const {
+  return visits == 1 && rows.columns() <= features_ && !facts_.observes;
+}
+
+void Model::or_go_back(auto act) {
+  const std::unique_ptr<Model> before = clone();
+  try {
+    act();
+  } catch (...) {
+    go_back_to(std::move(*before));
+    throw;
+  }
+}
+
+void Model::or_take_back(auto act) {
+  prepare_.mark();
+  try {
+    act();
+  } catch (...) {
+    prepare_.go_back();
+    throw;
+  }
+  prepare_.unmark();
+}
+
+}  // namespace lopsided
