@@ -18,9 +18,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from streams import parameters
 
-from lopsided import ACOG, COG, PAUM, Perceptron, learners, load, make
+from lopsided import ACOG, COG, PAUM, ROMMA, Perceptron, learners, load, make
 from lopsided.errors import DivergedError, ModelFileError
 from lopsided.persist import from_bytes, to_bytes
 
@@ -289,12 +290,36 @@ def test_contents_that_do_not_fit_are_an_error(name):
     assert "incompatible function" not in str(caught.value)
 
 
-def test_a_small_file_cannot_ask_for_much_memory(tmp_path):
-    data = rewritten(lambda a, h: a.update(features=40_000_000), to_bytes(COG().fit(X, Y)))
-    (tmp_path / "model").write_bytes(data)
+@pytest.mark.parametrize("reach", [-1, 5, 2**31, 2**53, 2**62, 2**70, 0.5, "3", None])
+def test_a_length_beyond_the_arrays_is_refused_by_name(reach):
+    good = to_bytes(ROMMA().fit(X, Y))
+    assert json.loads(read_safetensors(good)[0]["lopsided"])["state"]["reach"] <= 4
+    with pytest.raises(ModelFileError, match="reach"):
+        from_bytes(rewritten(lambda a, h: a["state"].update(reach=reach), good))
+
+
+LARGE = {
+    "more features than any array has": lambda: rewritten(
+        lambda a, h: a.update(features=40_000_000), to_bytes(COG().fit(X, Y))
+    ),
+    "a full covariance that is not there": lambda: rewritten(
+        lambda a, h: made_with(a).append(["covariance", "full"]),
+        to_bytes(ACOG().fit(np.ones((4, 30_000)), Y)),
+    ),
+    "means that are not there": lambda: rewritten(
+        lambda a, h: a.update(features=40_000_000),
+        to_bytes(make("FSOL", scaling="standard").fit(csr_array(X), Y)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_small_file_cannot_ask_for_much_memory(name, tmp_path):
+    (tmp_path / "model").write_bytes(LARGE[name]())
     code = f"""
         from pathlib import Path
-        from lopsided.persist import ModelFileError, load
+        from lopsided.errors import ModelFileError
+        from lopsided.persist import load
         try:
             load({str(tmp_path / "model")!r})
         except ModelFileError:

@@ -1,5 +1,6 @@
 // The running AUC as a Python object.
 #include "../core/metrics/running_auc.hpp"
+#include "../core/validate.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
 
@@ -31,11 +32,12 @@ nb::tuple state(RunningAuc& auc) {
 
 void restore(RunningAuc& auc, int dropped, Line<std::uint64_t> keys, Line<double> levels,
              Line<double> events) {
-  if (dropped < 0 || dropped > 63 || levels.size() != 3 * keys.size() || events.size() % 2)
+  if (levels.size() != 3 * keys.size() || events.size() % 2)
     throw nb::value_error("this is no state of a running AUC");
   std::vector<RunningAuc::Level> held;
   for (std::size_t k = 0; k < keys.size(); ++k) {
     const double* level = levels.data() + 3 * k;
+    if (!is_whole(level[2], 0x1p32)) throw nb::value_error("this is no state of a running AUC");
     held.push_back({keys.data()[k], level[0], level[1], static_cast<std::uint32_t>(level[2])});
   }
   std::deque<RunningAuc::Event> window;

@@ -74,12 +74,8 @@ class PyModel {
     });
   }
   void restore(Index known, nb::dict state, const nb::list& names) {
-    session.look([&](Model& model) {
-      model.grow(known);
-      StateFromDict visit(std::move(state));
-      model.state(visit);
-      features.extend(names, names.size());
-    });
+    StateFromDict from(std::move(state));
+    session.restore(known, from, [&] { features.extend(names, names.size()); });
   }
   nb::dict asking();
   auto coefficients() {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "../core/stream/model.hpp"
+#include "../core/stream/restore.hpp"
 #include "arrays.hpp"
 
 namespace lopsided {
@@ -77,54 +77,50 @@ struct StateToDict final : StateVisitor {
   }
 };
 
-struct StateFromDict final : StateVisitor {
-  explicit StateFromDict(nb::dict state) : state(std::move(state)) {}
-  bool restores() const override { return true; }
-  nb::dict state;
+class StateFromDict final : public StateRestorer {
+ public:
+  explicit StateFromDict(nb::dict state) : state_(std::move(state)) {}
 
-  void operator()(const char* name, Vector& v) override {
-    const auto given = array(name, {v.size()});
-    v.assign(given.data(), v.size());
+  std::size_t bytes() const override {
+    std::size_t sum = 0;
+    for (const auto& [name, value] : state_)
+      if (nb::hasattr(value, "nbytes")) sum += nb::cast<std::size_t>(value.attr("nbytes"));
+    return sum;
   }
-  void operator()(const char* name, Symmetric& m) override { m.write(array(name, {m.size(), m.size()}).data()); }
-  void operator()(const char* name, SymmetricOf<float>& m) override {
-    m.write(array(name, {m.size(), m.size()}).data());
-  }
-  void operator()(const char* name, Table& t) override {
-    const auto at = nb::cast<nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(find(name));
-    const auto values = array((std::string(name) + ".values").c_str(), {at.size(), t.width()});
-    for (std::size_t k = 0; k < at.size(); ++k) {
-      if (at.data()[k] >= t.size() || (k > 0 && at.data()[k] <= at.data()[k - 1]))
-        throw nb::value_error((std::string("state ") + name + " names a feature that cannot be").c_str());
-      std::copy_n(values.data() + k * t.width(), t.width(), t[at.data()[k]]);
-    }
-  }
-  void operator()(const char* name, std::vector<double>& few) override {
-    few = nb::cast<std::vector<double>>(find(name));
-  }
-  void operator()(const char* name, Series& many) override {
-    const auto given = nb::cast<Doubles>(find(name));
-    many.values.assign(given.data(), given.data() + given.size());
-  }
-  void operator()(const char* name, double& value) override { value = nb::cast<double>(find(name)); }
-  void operator()(const char* name, Count& value) override { value = nb::cast<Count>(find(name)); }
 
  private:
   using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+  using Features = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-  nb::object find(const char* name) {
-    if (!state.contains(name)) throw nb::value_error((std::string("no state ") + name).c_str());
-    return state[name];
+  Array array(const char* name) override {
+    doubles_ = find<Doubles>(name);
+    Array out{doubles_.data(), {}};
+    for (std::size_t k = 0; k < doubles_.ndim(); ++k) out.shape.push_back(doubles_.shape(k));
+    return out;
   }
-  Doubles array(const char* name, std::initializer_list<std::size_t> shape) {
-    auto given = nb::cast<Doubles>(find(name));
-    bool same = given.ndim() == shape.size();
-    for (std::size_t k = 0; same && k < shape.size(); ++k) same = given.shape(k) == shape.begin()[k];
-    if (!same) throw nb::value_error((std::string("state ") + name + " has the wrong shape").c_str());
-    if (!std::all_of(given.data(), given.data() + given.size(), [](double v) { return std::isfinite(v); }))
-      throw nb::value_error((std::string("state ") + name + " is not finite").c_str());
-    return given;
+  std::span<const std::uint32_t> features(const char* name) override {
+    features_ = find<Features>(name);
+    return {features_.data(), features_.size()};
   }
+  std::vector<double> list(const char* name) override { return find<std::vector<double>>(name); }
+  std::vector<double> series(const char* name) override {
+    const auto given = find<Doubles>(name);
+    return {given.data(), given.data() + given.size()};
+  }
+  double number(const char* name) override { return find<double>(name); }
+  Count count(const char* name) override { return find<Count>(name); }
+
+  template <class Value>
+  Value find(const char* name) {
+    if (!state_.contains(name)) throw std::invalid_argument(std::string("no state ") + name);
+    Value out;
+    if (!nb::try_cast(state_[name], out)) validate(false, name);
+    return out;
+  }
+
+  nb::dict state_;
+  Doubles doubles_;
+  Features features_;
 };
 
 }  // namespace lopsided

@@ -31,7 +31,7 @@ TEST(pending_events_are_those_of_a_map) {
         const Count which = some[draw(3)];
         CHECK(pending.forget(which) == (expected.erase(which) == 1));
       }
-      if (round % 300 == 7) pending.state([](const char*, Series&) {}, [](const Kept&) { return true; });
+      if (round % 300 == 7) pending.state([](const char*, Series&) {}, 1u << 30, [](const Kept&) { return true; });
       const std::optional<Kept> found = pending.find(draw(id + 2));
       CHECK(!found || expected.contains(static_cast<Count>(found->values[0])));
       std::vector<Count> ids;

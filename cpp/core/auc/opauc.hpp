@@ -6,6 +6,7 @@
 #include "../learner.hpp"
 #include "../numbers/symmetric.hpp"
 #include "../simd.hpp"
+#include "../validate.hpp"
 
 LOPSIDED_ISA_BEGIN
 
@@ -57,9 +58,8 @@ class Opauc {
     visit("positives.weight", positives_.weight);
     visit("positives.mean", positives_.mean);
     visit("positives.scatter", positives_.scatter);
-    for (const Class* c : {&negatives_, &positives_})
-      if (!(c->weight >= 0 && std::isfinite(c->weight)))
-        throw std::invalid_argument("state weight is not possible");
+    validate(negatives_.weight >= 0 && std::isfinite(negatives_.weight), "negatives.weight");
+    validate(positives_.weight >= 0 && std::isfinite(positives_.weight), "positives.weight");
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "../numbers/random.hpp"
 #include "../simd.hpp"
 #include "../stream/pending.hpp"
+#include "../validate.hpp"
 
 LOPSIDED_ISA_BEGIN
 
@@ -76,8 +77,8 @@ class Reservoir {
     rows_.clear();
     bytes_ = 0;
     for (auto at = all.values.cbegin(); at != all.values.cend(); bytes_ += rows_.back().bytes())
-      rows_.push_back(read(at, all.values.cend(), columns));
-    check(static_cast<double>(rows_.size()) == std::min(room, static_cast<double>(seen_)));
+      rows_.push_back(read(at, all.values.cend(), columns, rows));
+    validate(static_cast<double>(rows_.size()) == std::min(room, static_cast<double>(seen_)), seen);
   }
 
  private:
@@ -89,27 +90,25 @@ class Reservoir {
     out.insert(out.end(), row.values.begin(), row.values.end());
     out.insert(out.end(), row.indices.begin(), row.indices.end());
   }
-  static StoredRow read(At& at, At end, std::size_t columns) {
+  static StoredRow read(At& at, At end, std::size_t columns, const char* entry) {
+    const auto check = [=](bool valid) { validate(valid, entry); };
     check(end - at >= 2);
     StoredRow row;
     row.sparse = at[1] != 0;
     const double n = at[0];
-    check(n >= 0 && n <= static_cast<double>(columns) &&
-          n * (row.sparse ? 2 : 1) <= static_cast<double>(end - at - 2));
+    check(is_whole(n, static_cast<double>(columns) + 1) && n * (row.sparse ? 2 : 1) <= static_cast<double>(end - at - 2));
     at += 2;
     const At last = at + static_cast<std::ptrdiff_t>(n);
-    check(std::all_of(at, last, [](double v) { return std::isfinite(v); }));
     row.values.assign(at, last);
+    check(all_finite(row.values));
     at = last;
     if (!row.sparse) return row;
     for (std::size_t k = 0; k < row.values.size(); ++k, ++at) {
-      check(*at >= 0 && *at < static_cast<double>(columns));
+      check(is_whole(*at, static_cast<double>(columns)));
       row.indices.push_back(static_cast<Index>(*at));
     }
+    check(are_features(row.indices, columns));
     return row;
-  }
-  static void check(bool sound) {
-    if (!sound) throw std::invalid_argument("state kept is not a list of rows");
   }
 
   Count seen_ = 0;

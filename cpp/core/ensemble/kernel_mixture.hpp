@@ -57,15 +57,17 @@ class KernelMixture {
   void state(auto&& visit) {
     visit("hedge.rounds", rounds_);
     visit("hedge.losses", losses_);
-    kernel::Support::check(losses_.size() == members_.size() && rounds_ >= 0 && std::isfinite(rounds_) &&
-                           std::all_of(losses_.begin(), losses_.end(), [](double l) { return l >= 0 && std::isfinite(l); }));
+    validate(rounds_ >= 0 && std::isfinite(rounds_), "hedge.rounds");
+    validate(losses_.size() == members_.size() &&
+                 std::all_of(losses_.begin(), losses_.end(), [](double l) { return l >= 0 && std::isfinite(l); }),
+             "hedge.losses");
     for (std::size_t s = 0; s < 2; ++s) {
       Recent& side = recent_[s];
       const std::string name = s ? "positive" : "negative";
       visit(("hedge." + name).c_str(), side.seen);
-      visit(("kept.hedge." + name).c_str(), side.scores);
-      kernel::Support::check(kernel::Support::all_finite(side.scores.values) &&
-                             side.scores.values.size() == members_.size() * window);
+      const std::string entry = "kept.hedge." + name;
+      visit(entry.c_str(), side.scores);
+      validate(side.scores.values.size() == members_.size() * window && all_finite(side.scores.values), entry);
     }
     for (std::size_t k = 0; k < members_.size(); ++k) members_[k].state(Numbered<decltype(visit)>{visit, k});
     weigh();

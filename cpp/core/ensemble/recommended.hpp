@@ -21,6 +21,7 @@
 #include "../linear/arow.hpp"
 #include "../simd.hpp"
 #include "../stream/scaling.hpp"
+#include "../validate.hpp"
 
 LOPSIDED_ISA_BEGIN
 
@@ -175,15 +176,18 @@ class Recommended {
     visit("wide", wide_);
     visit("values", values_met_);
     visit("left", left_);
-    check(narrow_ + wide_ <= 1 && left_ <= seats + 1);
+    validate(narrow_ <= 1, "narrow");
+    validate(wide_ + narrow_ <= 1, "wide");
+    validate(left_ <= seats + 1, "left");
     if (scales_) centred_.state(visit);
     if (scales_ && scores_uncentred()) uncentred_.state(named("uncentred.", visit));
     visit("rho", rho_);
-    check(rho_ > 0 && std::isfinite(rho_));
+    validate(rho_ > 0 && std::isfinite(rho_), "rho");
     for (std::size_t k = 0; k < members; ++k) {
       visit(numbered("missed", k).c_str(), missed_[k]);
       visit(numbered("alarmed", k).c_str(), alarmed_[k]);
-      check(missed_[k] >= 0 && alarmed_[k] >= 0 && std::isfinite(missed_[k] + alarmed_[k]));
+      validate(missed_[k] >= 0 && std::isfinite(missed_[k]), numbered("missed", k));
+      validate(alarmed_[k] >= 0 && std::isfinite(alarmed_[k]), numbered("alarmed", k));
     }
     visit("members", table_);
     for (std::size_t k = lanes; k < members; ++k)
@@ -199,9 +203,6 @@ class Recommended {
     return out;
   }
   static void store(double* p, Four v) { std::memcpy(p, &v, sizeof v); }
-  static void check(bool sound) {
-    if (!sound) throw std::invalid_argument("state of the members is not possible");
-  }
   static auto named(std::string prefix, auto& visit) {
     return [prefix, &visit](const char* name, auto& value) { visit((prefix + name).c_str(), value); };
   }

@@ -17,6 +17,7 @@ inline double cut(std::span<const double> negative, std::span<const double> posi
   const double low = *std::min_element(positive.begin(), positive.end());
   const double high = *std::max_element(negative.begin(), negative.end());
   if (low >= high) return low + (high - low) / 2;
+  if (!std::isfinite(high - low)) return 0;
   const auto at = [=](int i) { return low + (high - low) * i / steps; };
   // How many more are right at step i than at the one before.
   std::array<std::int64_t, steps + 2> gain{};

@@ -23,11 +23,11 @@ class Forgetron : public kernel::List {
     Q_ = 0;
   }
   void options(auto&& visit) { visit("buffer_size", most_); }
-  void state(auto&& visit, std::size_t features) {
+  void state(auto&& visit, kernel::Shape shape) {
     visit("forgetron.mistakes", mistakes_);
     visit("forgetron.Q", Q_);
-    kernel::Support::check(Q_ < static_cast<double>(mistakes_) + 1 && std::isfinite(Q_));
-    List::state(visit, features, most_);
+    validate(Q_ < static_cast<double>(mistakes_) + 1 && std::isfinite(Q_), "forgetron.Q");
+    List::state(visit, shape, most_);
   }
 
  private:

@@ -94,23 +94,25 @@ class Koil {
     visit("fit_threshold", fit_threshold_);
     visit("seed", seed_);
   }
-  void state(auto&& visit, std::size_t features) {
+  void state(auto&& visit, kernel::Shape shape) {
     visit("koil.scale", scale_);
     visit("koil.draws", draws_);
     visit("koil.steps", steps_);
-    kernel::Support::check(scale_ > 0 && scale_ <= 1 && steps_ < fresh);
+    validate(scale_ > 0 && scale_ <= 1, "koil.scale");
+    validate(steps_ < fresh, "koil.steps");
     for (std::size_t s = 0; s < 2; ++s) {
       const std::string name = s ? "positive" : "negative";
       Side& side = sides_[s];
       visit((name + ".seen").c_str(), side.seen);
-      side.rows.state(visit, name, features);
+      side.rows.state(visit, name, shape);
       const std::size_t n = side.rows.slots();
-      kernel::Support::check(side.rows.size() == n && (policy_ == Policy::infinite || static_cast<double>(n) <= sizes_[s]));
+      validate(side.rows.size() == n && (policy_ == Policy::infinite || static_cast<double>(n) <= sizes_[s]), name + ".size");
       Series scores;
       if (!visit.restores()) scores.values.assign(side.scores.begin(), side.scores.begin() + static_cast<std::ptrdiff_t>(n));
-      visit(("kept." + name + ".scores").c_str(), scores);
+      const std::string entry = "kept." + name + ".scores";
+      visit(entry.c_str(), scores);
       if (!visit.restores()) continue;
-      kernel::Support::check(scores.values.size() == n && kernel::Support::all_finite(scores.values));
+      validate(scores.values.size() == n && all_finite(scores.values), entry);
       side.scores.assign(scores.values.begin(), scores.values.end());
       side.scores.resize(side.rows.room());
     }

@@ -66,14 +66,18 @@ class KernelLearner {
     visit("kernel.started", started_);
     visit("kernel.sparse", sparse_rows_);
     visit("kernel.taken", taken_);
-    kernel::Support::check(started_ <= 1 && sparse_rows_ <= 1 && taken_ <= 1);
+    validate(started_ <= 1, "kernel.started");
+    validate(sparse_rows_ <= started_, "kernel.sparse");
+    validate(taken_ <= started_, "kernel.taken");
     visit("kernel.gamma", rule.kernel.gamma);
-    kernel::Support::check(rule.kernel.gamma > 0 && std::isfinite(rule.kernel.gamma));
+    validate(rule.kernel.gamma > 0 && std::isfinite(rule.kernel.gamma), "kernel.gamma");
+    const kernel::Shape shape{features_, sparse()};
     if (!settled()) {
-      first_.state(visit, "first", features_);
-      kernel::Support::check(first_.size() < settling);
+      first_.state(visit, "first", shape);
+      validate(first_.size() < settling && first_.slots() == first_.size() && first_.first() == 0, "first.size");
     }
-    rule.state(visit, features_);
+    rule.state(visit, shape);
+    if (restores(visit)) validate(started_ || bytes() == 0, "kernel.started");
   }
 
  private:

@@ -18,10 +18,9 @@ class List {
   std::size_t bytes() const { return rows_.bytes(); }
 
   // `most`: how many rows there can be.
-  void state(auto&& visit, std::size_t features,
-             double most = std::numeric_limits<double>::infinity()) {
-    rows_.state(visit, "kept", features);
-    Support::check(static_cast<double>(rows_.size()) <= most);
+  void state(auto&& visit, Shape shape, double most = std::numeric_limits<double>::infinity()) {
+    rows_.state(visit, "kept", shape);
+    validate(static_cast<double>(rows_.size()) <= most, "kept.size");
   }
 
  protected:

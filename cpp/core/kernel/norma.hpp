@@ -47,23 +47,25 @@ class Norma : public kernel::List {
     visit("truncation", truncation_);
     start();
   }
-  void state(auto&& visit, std::size_t features) {
+  void state(auto&& visit, kernel::Shape shape) {
     visit("bias", b_);
     visit("norma.margin", margin_);
     visit("norma.scale", scale_);
-    kernel::Support::check(std::isfinite(b_) && std::isfinite(margin_) && scale_ > 0 && scale_ <= 1);
-    List::state(visit, features);
+    validate(std::isfinite(b_), "bias");
+    validate(std::isfinite(margin_), "norma.margin");
+    validate(scale_ > 0 && scale_ <= 1, "norma.scale");
+    List::state(visit, shape);
     if (truncation_ == 0) return;
     Series born;
     born.values.assign(born_.begin(), born_.end());
     visit("kept.born", born);
     if (!visit.restores()) return;
-    kernel::Support::check(born.values.size() == rows_.size() &&
-                           std::is_sorted(born.values.begin(), born.values.end()) &&
-                           kernel::Support::all_finite(born.values) &&
-                           (born.values.empty() || (born.values.front() >= 0 && born.values.back() < 0x1p53)));
+    validate(born.values.size() == rows_.size() && std::is_sorted(born.values.begin(), born.values.end()), "kept.born");
     born_.clear();
-    for (const double round : born.values) born_.push_back(static_cast<Count>(round));
+    for (const double round : born.values) {
+      validate(is_whole(round, 0x1p53), "kept.born");
+      born_.push_back(static_cast<Count>(round));
+    }
   }
 
  private:

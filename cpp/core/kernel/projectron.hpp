@@ -45,17 +45,17 @@ class Projectron : public kernel::List {
     visit("plus_plus", plus_plus_);
     visit("threshold", threshold_, {"norm", "squared"});
   }
-  void state(auto&& visit, std::size_t features) {
-    List::state(visit, features, most);
+  void state(auto&& visit, kernel::Shape shape) {
+    List::state(visit, shape, most);
     const std::size_t n = rows_.size();
     Series factor;
     if (!visit.restores()) factor.values = factor_;
     visit("kept.factor", factor);
     if (!visit.restores()) return;
-    kernel::Support::check(factor.values.size() == n * (n + 1) / 2 &&
-                           kernel::Support::all_finite(factor.values));
+    validate(rows_.slots() == n && rows_.first() == 0, "kept.size");  // none is ever dropped
+    validate(factor.values.size() == n * (n + 1) / 2 && all_finite(factor.values), "kept.factor");
     factor_ = std::move(factor.values);
-    for (std::size_t i = 0; i < n; ++i) kernel::Support::check(line(i)[i] > 0);
+    for (std::size_t i = 0; i < n; ++i) validate(line(i)[i] > 0, "kept.factor");
   }
 
  private:

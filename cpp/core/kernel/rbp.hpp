@@ -25,9 +25,9 @@ class Rbp : public kernel::List {
     visit("buffer_size", most_);
     visit("seed", seed_);
   }
-  void state(auto&& visit, std::size_t features) {
+  void state(auto&& visit, kernel::Shape shape) {
     visit("draws", draws_);
-    List::state(visit, features, most_);
+    List::state(visit, shape, most_);
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "../learner.hpp"
 #include "../stream/scaling.hpp"
+#include "../validate.hpp"
 #include "functions.hpp"
 
 namespace lopsided::kernel {
@@ -17,6 +18,12 @@ struct Passing {
   Passing(const Passing&) {}
   Passing& operator=(const Passing&) { return *this; }
   Values values{};
+};
+
+// What the rows of a list have in common: how many features they can have, and whether they are sparse.
+struct Shape {
+  std::size_t features;
+  bool sparse;
 };
 
 // A row as it is kept, with its scale in its values; sparse rows in the order of the features.
@@ -203,12 +210,12 @@ class Support {
 
   // Rows in the order of their slots: dense ones of `features` numbers each, or sparse ones as ends,
   // indices and values.
-  void state(auto&& visit, const std::string& name, std::size_t features) {
+  void state(auto&& visit, const std::string& name, Shape shape) {
     Count slots = slots_, size = size_, first = first_, sparse = sparse_;
     Series weights, values, indices, ends;
     if (!visit.restores()) {
       weights.values.assign(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(slots_));
-      write_out(features, values.values, indices.values, ends.values);
+      write_out(shape.features, values.values, indices.values, ends.values);
     }
     visit((name + ".slots").c_str(), slots);
     visit((name + ".size").c_str(), size);
@@ -221,49 +228,60 @@ class Support {
       visit(("kept." + name + ".ends").c_str(), ends);
     }
     if (!visit.restores()) return;
-    check(weights.values.size() == slots && all_finite(weights.values) && all_finite(values.values));
-    check(sparse <= 1 && size <= slots && (slots == 0 ? first == 0 : first < slots));
-    check(sparse ? ends.values.size() == slots
-                 : slots == 0 ? values.values.empty()
-                              : features > 0 ? values.values.size() / features == slots &&
-                                                   values.values.size() % features == 0
-                                             : false);
+    validate(weights.values.size() == slots && all_finite(weights.values), "kept." + name + ".weights");
+    validate(size <= slots, name + ".size");
+    validate(slots == 0 ? first == 0 : first < slots, name + ".first");
+    // An empty list may be dense still when the first sparse row is about to come.
+    validate(sparse == shape.sparse || (slots == 0 && sparse == 0), name + ".sparse");
     clear();
     sparse_ = sparse;
-    Kernelled x;
-    const double* from = values.values.data();
-    std::size_t at = 0;
-    for (std::size_t s = 0; s < slots; ++s) {
-      if (sparse) {
-        const double end = ends.values[s];
-        check(end >= static_cast<double>(at) && end <= static_cast<double>(values.values.size()) &&
-              end == std::floor(end) && indices.values.size() == values.values.size());
-        std::vector<Index> where;
-        for (std::size_t k = at; k < static_cast<std::size_t>(end); ++k) {
-          const double j = indices.values[k];
-          check(j >= 0 && j < static_cast<double>(features) && j == std::floor(j));
-          where.push_back(static_cast<Index>(j));
-          check(where.size() < 2 || where[where.size() - 2] < where.back());
-        }
-        x.take(SparseRow{where.data(), from + at, static_cast<Index>(where.size()), 0}, true);
-        at = static_cast<std::size_t>(end);
-      } else {
-        x.take(DenseRow{from + s * features, static_cast<Index>(features), 0}, false);
-      }
-      push_back(x, weights.values[s]);
-    }
+    if (sparse) read_sparse(name, shape.features, weights.values, values.values, indices.values, ends.values);
+    else read_dense(name, shape.features, weights.values, values.values);
     size_ = size;
     first_ = first;
   }
 
-  static bool all_finite(const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-  }
-  static void check(bool sound) {
-    if (!sound) throw std::invalid_argument("state of the rows kept is not possible");
-  }
-
  private:
+  // Rows beyond these bounds are never kept: arithmetic on them overflows.
+  void restore_row(const Kernelled& x, double weight, const std::string& entry) {
+    validate(x.square < 1e300 && x.length < 1e300, entry);
+    push_back(x, weight);
+  }
+  void read_dense(const std::string& name, std::size_t features, const std::vector<double>& weights,
+                  const std::vector<double>& values) {
+    const std::string entry = "kept." + name + ".values";
+    const std::size_t n = weights.size();
+    validate(n == 0 ? values.empty() : values.size() % n == 0 && values.size() / n == features, entry);
+    Kernelled x;
+    for (std::size_t s = 0; s < n; ++s) {
+      x.take(DenseRow{values.data() + s * features, static_cast<Index>(features), 0}, false);
+      restore_row(x, weights[s], entry);
+    }
+  }
+  void read_sparse(const std::string& name, std::size_t features, const std::vector<double>& weights,
+                   const std::vector<double>& values, const std::vector<double>& indices,
+                   const std::vector<double>& ends) {
+    const std::string entry = "kept." + name;
+    validate(ends.size() == weights.size(), entry + ".ends");
+    validate(indices.size() == values.size(), entry + ".indices");
+    Kernelled x;
+    std::vector<Index> where;
+    std::size_t at = 0;
+    for (std::size_t s = 0; s < weights.size(); ++s) {
+      validate(is_whole(ends[s], static_cast<double>(values.size()) + 1) && ends[s] >= static_cast<double>(at),
+               entry + ".ends");
+      where.clear();
+      for (std::size_t k = at; k < static_cast<std::size_t>(ends[s]); ++k) {
+        validate(is_whole(indices[k], static_cast<double>(features)), entry + ".indices");
+        where.push_back(static_cast<Index>(indices[k]));
+        validate(where.size() < 2 || where[where.size() - 2] < where.back(), entry + ".indices");
+      }
+      x.take(SparseRow{where.data(), values.data() + at, static_cast<Index>(where.size()), 0}, true);
+      restore_row(x, weights[s], entry + ".values");
+      at = static_cast<std::size_t>(ends[s]);
+    }
+    validate(at == values.size(), entry + ".ends");
+  }
   void write_out(std::size_t features, std::vector<double>& values, std::vector<double>& indices,
                  std::vector<double>& ends) const {
     Kernelled x;

@@ -10,6 +10,7 @@
 
 #include "../learner.hpp"
 #include "../simd.hpp"
+#include "../validate.hpp"
 
 LOPSIDED_ISA_BEGIN
 
@@ -58,6 +59,8 @@ struct Romma {
     visit("square", square);
     visit("touched", touched);
     visit("reach", reach);
+    validate(reach <= direction.size(), "reach");
+    validate(touched <= reach, "touched");
   }
 
  private:

@@ -13,7 +13,7 @@
 
 #include <bit>
 #include <deque>
-#include <functional>
+#include <map>
 
 #include "../base.hpp"
 #include "../numbers/random.hpp"
@@ -96,9 +96,7 @@ class RunningAuc {
     return dropped_;
   }
   void restore(int dropped, const std::vector<Level>& levels, std::deque<Event> events) {
-    const auto in_order = [](const Level& a, const Level& b) { return a.key < b.key; };
-    if (std::adjacent_find(levels.begin(), levels.end(), std::not_fn(in_order)) != levels.end())
-      throw std::invalid_argument("the scores of a running AUC must be in order");
+    check(dropped, levels, events);
     dropped_ = dropped;
     events_ = std::move(events);
     waiting_.clear();
@@ -106,6 +104,36 @@ class RunningAuc {
   }
 
  private:
+  // A loaded state may be anything. The tree relies on keys that are in order and have no dropped bits, and
+  // events of a window on being the ones that the levels count.
+  void check(int dropped, const std::vector<Level>& levels, const std::deque<Event>& events) const {
+    const auto require = [](bool valid, const char* what) {
+      if (!valid) throw std::invalid_argument(std::string("state of a running AUC: ") + what);
+    };
+    require(dropped >= 0 && dropped <= 63, "dropped bits must be 0 to 63");
+    RunningAuc empty(window_, limit_);
+    empty.dropped_ = dropped;
+    for (std::size_t k = 0; k < levels.size(); ++k) {
+      const Level& level = levels[k];
+      require(k == 0 || levels[k - 1].key < level.key, "scores must be in order");
+      require(empty.coarse(level.key) == level.key, "scores must not have dropped bits");
+      require(std::isfinite(level.up) && std::isfinite(level.down), "weights must be finite");
+    }
+    require(limit_ == 0 || levels.size() <= limit_, "more scores than the limit");
+    require(events.size() <= window_, "more events than the window");
+    if (window_ == 0) return;
+    std::map<Key, std::uint32_t> counts;
+    for (const Event& event : events) {
+      require(std::isfinite(event.weight) && event.weight != 0 && !std::isnan(event.score), "an event is invalid");
+      ++counts[empty.key_of(event.score)];
+    }
+    require(std::equal(counts.begin(), counts.end(), levels.begin(), levels.end(),
+                       [](const auto& count, const Level& level) {
+                         return count.first == level.key && count.second == level.events;
+                       }),
+            "scores and events differ");
+  }
+
   using Link = std::uint32_t;
   static constexpr std::size_t many = 16384;
 

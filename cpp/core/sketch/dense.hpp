@@ -87,6 +87,7 @@ class DenseSketch {
   void state(auto&& visit) {
     visit("mean", mean_);
     oja_.state(visit);
+    if (restores(visit)) validate(oja_.entered() <= known(), "sketch.entered");
     visit_fixed(visit, "sketch.outside", outside_.values);
     for (std::size_t i = 0; i < oja_.size(); ++i)
       visit(("sketch.direction." + std::to_string(i)).c_str(), rows_[i]);

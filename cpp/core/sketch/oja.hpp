@@ -33,6 +33,7 @@
 #include "../base.hpp"
 #include "../numbers/random.hpp"
 #include "../simd.hpp"
+#include "../validate.hpp"
 
 LOPSIDED_ISA_BEGIN
 
@@ -192,8 +193,7 @@ class Basis {
 void visit_fixed(auto&& visit, const char* name, std::vector<double>& values) {
   const std::size_t size = values.size();
   visit(name, values);
-  if (values.size() != size)
-    throw std::invalid_argument(std::string("state ") + name + " has the wrong length");
+  validate(values.size() == size, name);
 }
 
 class Oja {
@@ -256,6 +256,7 @@ class Oja {
     visit("sketch.rows", rows_);
     visit("sketch.entered", entered_);
     visit_fixed(visit, "sketch.energy", energy_);
+    validate(entered_ >= given(), "sketch.entered");
   }
 
  private:

@@ -55,7 +55,7 @@ class Sketch {
     if (every_ == 1) return;
     visit("sketch.rows_waiting", rows_waiting_);
     visit("sketch.waiting", waiting_);
-    each([](const SparseRow&, double) {});  // a file may hold anything
+    if (restores(visit)) each([](const SparseRow&, double) {});  // which validates them
   }
 
  private:
@@ -86,26 +86,25 @@ class Sketch {
     std::vector<double> values;
     auto at = waiting_.begin();
     const auto left = [&] { return static_cast<double>(waiting_.end() - at); };
-    const auto check = [](bool sound) {
-      if (!sound) throw std::invalid_argument("state sketch.waiting is not a list of rows");
-    };
+    const auto check = [](bool valid) { validate(valid, "sketch.waiting"); };
     Count rows = 0;
     for (; at != waiting_.end(); ++rows) {
-      check(left() >= 2 && at[0] > 0 && at[1] >= 0 && 2 * at[1] <= left() - 2);
+      check(left() >= 2 && at[0] > 0 && std::isfinite(at[0]) && is_whole(at[1], left()) && 2 * at[1] <= left() - 2);
       const double r = at[0];
       const auto size = static_cast<std::size_t>(at[1]);
       indices.clear();
       values.clear();
       at += 2;
       for (std::size_t k = 0; k < size; ++k, at += 2) {
-        check(at[0] >= 0 && at[0] < static_cast<double>(form_.known()));
+        check(is_whole(at[0], static_cast<double>(form_.known())) && std::isfinite(at[1]));
         indices.push_back(static_cast<Index>(at[0]));
         values.push_back(at[1]);
       }
+      check(are_features(indices, form_.known()));
       const auto n = static_cast<Index>(size);
       visit({indices.data(), values.data(), n, sparse_square(values.data(), n)}, r);
     }
-    check(rows == rows_waiting_);
+    validate(rows == rows_waiting_, "sketch.rows_waiting");
   }
 
   double every_ = 1;

@@ -96,6 +96,12 @@ class SparseSketch {
     visit_fixed(visit, "sketch.outside", outside_.values);
     visit_fixed(visit, "sketch.b", b_);
     visit("sketch", table_);
+    if (restores(visit)) {
+      validate(oja_.entered() <= known(), "sketch.entered");
+      validate(straight_ <= oja_.rows(), "sketch.straight");
+      met_.clear();
+      sorted_ = 0;
+    }
   }
 
  private:

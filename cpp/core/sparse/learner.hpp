@@ -116,14 +116,12 @@ struct SparseLearner {
     rule.state(visit);
     visit("features", table);
     target.check(table.size());
-    if constexpr (requires { rule.due; })
-      if (!(rule.due >= 0 && std::isfinite(rule.due))) throw std::invalid_argument("state due is not possible");
+    if constexpr (requires { rule.due; }) validate(rule.due >= 0 && std::isfinite(rule.due), "due");
     if constexpr (requires(const double* row) { rule.possible(row); })
-      table.for_each([&](std::size_t, const double* row) {
-        if (!rule.possible(row)) throw std::invalid_argument("state features is not possible");
-      });
+      table.for_each([&](std::size_t, const double* row) { validate(rule.possible(row), "features"); });
     if constexpr (requires(double* row) { rule.derive(row); })
       table.for_each([&](std::size_t j, const double*) { rule.derive(table[j]); });
+    if (restores(visit)) ordered_ = never;
   }
   void reserve(std::size_t size) { table.reserve(size); }
   void grow(std::size_t size) { table.grow(size); }
@@ -232,8 +230,10 @@ struct SparseLearner {
 
   static double clipped(double w, double clip) { return std::abs(w) < clip ? 0 : w; }
 
+  static constexpr Count never = std::numeric_limits<Count>::max();
+
   Order order_;        // kept only with a target
-  Count ordered_ = 0;  // rounds it knows of
+  Count ordered_ = 0;  // rounds it knows of; never: it must be made from the table
 
   std::vector<double> near_;  // of the row met last: its features' numbers
   std::size_t room_ = 0;

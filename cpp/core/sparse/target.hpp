@@ -9,6 +9,7 @@
 
 #include "../numbers/table.hpp"
 #include "../simd.hpp"
+#include "../validate.hpp"
 
 LOPSIDED_ISA_BEGIN
 
@@ -33,10 +34,9 @@ struct TargetSparsity {
     visit("target.chosen", chosen);
     visit("target.reach", reach);
   }
-  // What a file says may be impossible.
   void check(std::size_t features) const {
-    if (!(chosen >= 0 && std::isfinite(chosen)) || reach > features)
-      throw std::invalid_argument("state target is not possible");
+    validate(chosen >= 0 && std::isfinite(chosen), "target.chosen");
+    validate(reach <= features, "target.reach");
   }
 };
 

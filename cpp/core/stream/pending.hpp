@@ -9,6 +9,7 @@
 
 #include "../numbers/row.hpp"
 #include "../state.hpp"
+#include "../validate.hpp"
 
 namespace lopsided {
 
@@ -33,8 +34,7 @@ struct Kept {
   // Whether a row of so many columns can have these numbers.
   bool fits(Index columns) const {
     if (!sparse) return indices.empty() && values.size() <= static_cast<std::size_t>(columns);
-    return values.size() == indices.size() &&
-           std::all_of(indices.begin(), indices.end(), [=](Index j) { return j < columns; });
+    return values.size() == indices.size() && are_features(indices, static_cast<std::size_t>(columns));
   }
 };
 
@@ -76,8 +76,8 @@ class Pending {
   std::size_t bytes() const { return ring_.size() * sizeof(Entry) + room_.size() * sizeof(double); }
 
   void options(auto&& visit) { visit("max_pending", most_); }
-  // `sound` says whether a kept row is one that the learner could have seen.
-  void state(auto&& visit, auto sound) {
+  // `sound` says whether a kept row is one that the learner could have seen. Events are numbered below `events`.
+  void state(auto&& visit, Count events, auto sound) {
     Series all;
     for (std::size_t k = 0; k < count_; ++k)
       if (at(k).waits) write(at(k).id, seen(at(k)), all.values);
@@ -86,7 +86,7 @@ class Pending {
     std::vector<Index> indices;
     for (auto from = all.values.cbegin(); from != all.values.cend();) {
       const auto [id, kept] = read(from, all.values.cend(), indices);
-      check(sound(kept) && (count_ == 0 || id > at(count_ - 1).id));
+      check(sound(kept) && id < events && (count_ == 0 || id > at(count_ - 1).id));
       const std::size_t size = room_for(kept);
       make_room(size);
       append(id, kept, size);
@@ -114,7 +114,7 @@ class Pending {
   static std::pair<Count, Kept> read(At& at, At end, std::vector<Index>& indices) {
     check(end - at >= head);
     const double left = static_cast<double>(end - at - head), n = at[6], m = at[7];
-    check(at[0] >= 0 && at[0] < 0x1p53 && at[1] > 0 && at[1] <= 1 && n >= 0 && m >= 0 && n + m <= left);
+    check(is_whole(at[0], 0x1p53) && at[1] > 0 && at[1] <= 1 && is_whole(n, left + 1) && is_whole(m, left + 1 - n));
     Kept k{at[1], at[2], at[3] != 0, at[4], at[5], {}, {}};
     const auto id = static_cast<Count>(at[0]);
     at += head;
@@ -122,15 +122,13 @@ class Pending {
     at += static_cast<std::ptrdiff_t>(n);
     indices.clear();
     for (const At last = at + static_cast<std::ptrdiff_t>(m); at != last; ++at) {
-      check(*at >= 0 && *at <= max_features);
+      check(is_whole(*at, max_features));
       indices.push_back(static_cast<Index>(*at));
     }
     k.indices = indices;
     return {id, k};
   }
-  static void check(bool sound) {
-    if (!sound) throw std::invalid_argument("state pending.events is not a list of events");
-  }
+  static void check(bool valid) { validate(valid, "pending.events"); }
 
   Entry& at(std::size_t k) { return ring_[(first_ + k) & mask_]; }
   const Entry& at(std::size_t k) const { return ring_[(first_ + k) & mask_]; }

@@ -94,6 +94,7 @@ struct Budget {
     visit("budget.period", period);
     visit("budget.spent", spent);
     visit("budget.first", first);
+    validate(std::isfinite(first), "budget.first");
   }
 };
 
@@ -181,7 +182,7 @@ struct Asker {
     visit("query.draws", draws);
     budget.state(visit);
     estimates.state(visit);
-    pending.state(visit, fits);
+    pending.state(visit, budget.events, fits);
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include "../bank/learned.hpp"
 #include "fork_lock.hpp"
+#include "restore.hpp"
 
 namespace lopsided {
 
@@ -50,6 +51,14 @@ class Session {
   decltype(auto) look(Look look) {
     const Turn turn = take_turn();
     return look(*model_);
+  }
+
+  // Takes a saved state, then calls `then` in the same turn. A state that is refused changes nothing.
+  template <class Then>
+  void restore(Index features, StateRestorer& from, Then then) {
+    const Turn turn = take_turn();
+    lopsided::restore(model_, features, from);
+    then();
   }
 
   // One pass for several sessions of a kind, each at most once; `bank` says what became of each. False, and
