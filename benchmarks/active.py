@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,13 +26,15 @@ ACTIVEML = "scikit-activeml FixedUncertainty(SGDClassifier)"
 def groups(quick: bool) -> Iterator[Group]:
     yield _decisions(500 if quick else 5000)
     yield _rounds(500 if quick else 5000)
+    yield _told(500 if quick else 5000)
+    yield from _asked_and_told(500 if quick else 5000)
 
 
-def _learned(name: str, stream: list[tuple[Any, int]], **parameters: Any) -> Any:
+def _learned(name: str, stream: list[tuple[Any, int]], **asking: Any) -> Any:
     """A learner that knows both classes; every label that it asks for is there at once."""
-    model = lopsided.make(name, scaling="none", **parameters)
+    model = lopsided.make(name, scaling="none")
     if not isinstance(model, lopsided.Active):
-        model = lopsided.Active(model)
+        model = lopsided.Active(model, **asking)
     return model.partial_fit([x for x, _ in stream], [y for _, y in stream])
 
 
@@ -103,7 +106,53 @@ def _rounds(count: int) -> Group:
     return Group(title, "µs/event", contenders, RIVER)
 
 
-def _river(stream: list[tuple[Any, int]], *, learning: bool) -> Callable[[], None]:
+def _told(count: int) -> Group:
+    """A label that comes later costs little more than one that comes with its event."""
+    stream = data.events(count, FEATURES)
+    model = _learned("COG-II", stream, query="always", max_pending=count)
+    learn, ask, tell = model.learn_one, model.ask, model.tell
+
+    def at_once() -> None:
+        for x, y in stream:
+            learn(x, y)
+
+    def later() -> float:
+        asked = [(ask(x).id, y) for x, y in stream]
+        start = time.perf_counter()
+        for event, y in asked:
+            tell(event, y)
+        return time.perf_counter() - start
+
+    contenders = [
+        Contender("learn_one", at_once, count),
+        Contender("tell", later, count, goal=0.5),
+    ]
+    title = f"one event, dict of {FEATURES} names: its label later"
+    return Group(title, "µs/event", contenders, "learn_one")
+
+
+def _asked_and_told(count: int) -> Iterator[Group]:
+    """Every label is asked for and told, against a decision and a step of river."""
+    if not peers.present("river"):
+        return
+    stream = data.events(count, FEATURES)
+    model = _learned("COG-II", stream, query="always")
+
+    def ours() -> None:
+        for x, y in stream:
+            model.tell(model.ask(x).id, y)
+
+    title = f"one event, dict of {FEATURES} names: ask and tell"
+    contenders = [
+        Contender("COG-II, ask and tell", ours, count, goal=10),
+        Contender(RIVER, _river(stream, learning=True, always=True), count, ours=False),
+    ]
+    yield Group(title, "µs/event", contenders, RIVER)
+
+
+def _river(
+    stream: list[tuple[Any, int]], *, learning: bool, always: bool = False
+) -> Callable[[], None]:
     from river.active import EntropySampler
     from river.linear_model import LogisticRegression
 
@@ -114,7 +163,7 @@ def _river(stream: list[tuple[Any, int]], *, learning: bool) -> Callable[[], Non
     def run() -> None:
         for x, y in stream:
             _, ask = model.predict_one(x)
-            if ask and learning:
+            if (ask or always) and learning:
                 model.learn_one(x, y)
 
     return run

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 import lopsided
 
 from . import data, peers
@@ -21,6 +23,9 @@ def groups(quick: bool) -> Iterator[Group]:
     yield _dicts(count, scaled=False)
     yield _dicts(count, scaled=True)
     yield _arrays(count)
+    yield _weighted(count)
+    yield _predicted(count)
+    yield from _beside_river(count)
 
 
 def _begun(stream: list[tuple[Any, int]], **parameters: Any) -> lopsided.COG:
@@ -84,6 +89,64 @@ def _dicts(count: int, scaled: bool) -> Group:
         contenders.append(Contender("vowpalwabbit, text", _vowpal(stream), count, ours=False))
     title = f"one event, dict of {FEATURES} names: {'scale, ' if scaled else ''}score and learn"
     return Group(title, "µs/event", contenders, baseline)
+
+
+def _each(call: Callable[..., object], rows: list[tuple[Any, ...]]) -> Callable[[], None]:
+    def run() -> None:
+        for row in rows:
+            call(*row)
+
+    return run
+
+
+def _weighted(count: int) -> Group:
+    """A weight costs little, whatever number it is."""
+    stream = data.events(count, FEATURES)
+    learn = _begun(stream, scaling="none").learn_one
+    baseline = "learn_one"
+    weights: dict[str, Any] = {"2.0": 2.0, "the int 1": 1, "np.float64(2)": np.float64(2)}
+    contenders = [Contender(baseline, _each(learn, stream), count)]
+    for name, weight in weights.items():
+        run = _each(learn, [(x, y, weight) for x, y in stream])
+        contenders.append(Contender(f"weight {name}", run, count, goal=round(1 / 1.3, 2)))
+    return Group(f"one event, dict of {FEATURES} names: weights", "µs/event", contenders, baseline)
+
+
+def _predicted(count: int) -> Group:
+    """A label costs little more than a score."""
+    stream = data.events(count, FEATURES)
+    model, rows = _begun(stream, scaling="none"), [(x,) for x, _ in stream]
+    contenders = [
+        Contender("score_one", _each(model.score_one, rows), count),
+        Contender("predict_one", _each(model.predict_one, rows), count, goal=round(1 / 1.5, 2)),
+    ]
+    title = f"one event, dict of {FEATURES} names: labels"
+    return Group(title, "µs/event", contenders, "score_one")
+
+
+def _beside_river(count: int) -> Iterator[Group]:
+    """The same calls of river, one by one."""
+    if not peers.present("river"):
+        return
+    from river.linear_model import LogisticRegression
+
+    stream = data.events(count, FEATURES)
+    model, peer = _begun(stream, scaling="none"), LogisticRegression()
+    weighted, rows = [(x, y, 2.0) for x, y in stream], [(x,) for x, _ in stream]
+    river = "river LogisticRegression"
+    for what, work, ours, theirs in (
+        ("learn with a weight", weighted, model.learn_one, peer.learn_one),
+        ("predict the label", rows, model.predict_one, peer.predict_one),
+    ):
+        yield Group(
+            f"one event, dict of {FEATURES} names: {what}",
+            "µs/event",
+            [
+                Contender("COG-II, names", _each(ours, work), count, goal=10),
+                Contender(river, _each(theirs, work), count, ours=False),
+            ],
+            river,
+        )
 
 
 def _arrays(count: int) -> Group:

@@ -120,7 +120,7 @@ struct Part final : RowSource {
   Part(Features& features, const HeldRows& held) : Part(features, held, 0, held.rows.size()) {}
   Rows rows(const Model&) override {
     const Rows all = held.events ? features.settle(*held.events) : held.rows;
-    return all;  // PART
+    return first == 0 && last == all.size() ? all : all.part(first, last);
   }
   void taken(const Model& model) override {
     if (held.events) features.keep(held.events->fresh, model);

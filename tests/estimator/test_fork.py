@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -83,6 +84,16 @@ def test_a_child_works_or_says_at_once_that_it_cannot():
     assert (other.decision_function(X[:5]) == wanted).all()
 
 
+@pytest.fixture
+def hasty():
+    """Threads take turns after almost every step of the interpreter."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hasty")
 def test_a_file_written_while_names_come_loads():
     model = COG().learn_one({"a": 1.0}, 0)
     count = iter(range(10**9))

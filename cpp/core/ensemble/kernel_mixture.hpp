@@ -22,7 +22,7 @@ class KernelMixture {
  public:
   static constexpr Hooks hooks{.observe = true, .reserve = true, .grow = true, .new_features = true};
 
-  KernelMixture() { make({0, 0, 3, 1, 2, 1, 3, 1}); }
+  KernelMixture() { make({{kernel::Form::gaussian}, {kernel::Form::linear, 1}}); }
 
   double observe(const RowLike auto& x) {
     return vote([&](std::size_t k) { return met_[k] = members_[k].observe(x); });
@@ -47,11 +47,18 @@ class KernelMixture {
     return sum;
   }
 
-  // `kernels`: form, gamma, degree and coef0 of each.
   void options(auto&& visit) {
     usual_.options(visit);
-    std::vector<double> kernels;
-    visit("kernels", kernels);
+    double count = 0;
+    visit("members", count);
+    std::vector<Given> kernels(static_cast<std::size_t>(count));
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      const auto numbered = [k](const char* name) { return std::string(name) + '.' + std::to_string(k); };
+      visit(numbered("kernel").c_str(), kernels[k].form, {"gaussian", "laplacian", "linear", "polynomial"});
+      visit(numbered("gamma").c_str(), kernels[k].gamma);
+      visit(numbered("degree").c_str(), kernels[k].degree);
+      visit(numbered("coef0").c_str(), kernels[k].coef0);
+    }
     if (!kernels.empty()) make(kernels);
   }
   void state(auto&& visit) {
@@ -91,13 +98,18 @@ class KernelMixture {
     Series scores;  // of the last events, `window` of each member
   };
 
-  void make(const std::vector<double>& kernels) {
-    if (kernels.empty() || kernels.size() % 4 != 0) throw std::invalid_argument("kernels come in fours");
+  // The kernel of a member as it is given; gamma 0: from the first rows.
+  struct Given {
+    kernel::Form form = kernel::Form::gaussian;
+    double gamma = 0, degree = 3, coef0 = 1;
+  };
+
+  void make(const std::vector<Given>& kernels) {
     members_.clear();
-    for (std::size_t k = 0; k < kernels.size(); k += 4) {
+    for (const Given& given : kernels) {
       members_.emplace_back();
       members_.back().rule = usual_;
-      members_.back().set_kernel(static_cast<kernel::Form>(kernels[k]), kernels[k + 1], kernels[k + 2], kernels[k + 3]);
+      members_.back().set_kernel(given.form, given.gamma, given.degree, given.coef0);
     }
     losses_.assign(members_.size(), 0);
     met_.assign(members_.size(), 0);

@@ -83,12 +83,12 @@ class Recommended {
       if (!(t.y * scores_[k] < 1)) continue;
       any = true;
       step[k] = t.cost * t.weight * t.y;
-      const double rate = wide_ ? wide_rates_[k] : rates_[k];
-      if (rate > 0) {
-        step[k] *= rate;
+      const Lane& lane = wide_ ? wide_lanes_[k] : narrow_lanes_[k];
+      if (lane.rule == Lane::Rule::acog) {
+        step[k] *= lane.learning_rate;
         moves.share[k] = moves.after[k] = 1;
       } else {
-        r[k] = -rate;
+        r[k] = lane.regularization;
         moves.share[k] = 1 / r[k];
         arow = true;
       }
@@ -163,8 +163,8 @@ class Recommended {
     visit("dense", dense_);
     visit("constant", constant_);
     for (std::size_t k = 0; k < lanes; ++k) {
-      visit(numbered("rate", k).c_str(), rates_[k]);
-      visit(numbered("rate.wide", k).c_str(), wide_rates_[k]);
+      narrow_lanes_[k].options(visit, k, "");
+      wide_lanes_[k].options(visit, k, "wide.");
     }
     for (std::size_t k = 0; k < seats; ++k)
       visit(numbered("regularization", lanes + k).c_str(), full_[k].regularization);
@@ -196,6 +196,20 @@ class Recommended {
   }
 
  private:
+  // A member with a diagonal.
+  struct Lane {
+    enum class Rule { acog, arow };
+    Rule rule = Rule::arow;
+    double learning_rate = 1;   // of ACOG
+    double regularization = 1;  // of AROW
+
+    void options(auto&& visit, std::size_t k, const std::string& prefix) {
+      visit((prefix + numbered("rule", k)).c_str(), rule, {"acog", "arow"});
+      visit((prefix + numbered("learning_rate", k)).c_str(), learning_rate);
+      visit((prefix + numbered("regularization", k)).c_str(), regularization);
+    }
+  };
+
   static constexpr std::size_t width = 2 * lanes;  // of the table
   static Four load(const double* p) {
     Four out;
@@ -434,7 +448,7 @@ class Recommended {
   }
 
   bool scales_ = true, dense_ = false, constant_ = true;
-  std::array<double, lanes> rates_{-1, -1, -1, -1}, wide_rates_ = rates_;  // of ACOG; of AROW -r
+  std::array<Lane, lanes> narrow_lanes_, wide_lanes_;
   Count rows_ = 0;
   Count narrow_ = 1;  // 1 until a row of more than a few features
   Count wide_ = 0;    // 1 if that row was among the first

@@ -53,6 +53,22 @@ Rows::Rows(const Csr& csr, Count size, Index columns)
       if (span(i).second - span(i).first > static_cast<Count>(max_features)) refuse_starts();
 }
 
+Rows Rows::part(Count first, Count last) const {
+  Rows out = *this;
+  out.size_ = last - first;
+  const auto moved = [first](const void* data, std::ptrdiff_t bytes) {
+    return static_cast<const char*>(data) + static_cast<std::ptrdiff_t>(first) * bytes;
+  };
+  if (squares_) out.squares_ = squares_ + first;
+  if (sparse_) {
+    out.csr_.starts = moved(csr_.starts, csr_.wide_starts ? 8 : 4);
+    out.csr_.stored = first < last ? span(last - 1).second - span(first).first : 0;
+  } else {
+    out.dense_.data = moved(dense_.data, dense_.row_stride * (dense_.single ? 4 : 8));
+  }
+  return out;
+}
+
 // Names the first row whose start is wrong.
 void Rows::refuse_starts() const {
   Count before = 0;

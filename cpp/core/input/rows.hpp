@@ -64,6 +64,9 @@ class Rows {
                    : size_ * columns_ * sizeof(double);
   }
 
+  // Rows first to last, without the last.
+  Rows part(Count first, Count last) const;
+
   // As all that reads plain rows, inlined for the instruction set of the caller.
   template <class Row>
   [[gnu::always_inline]] Row row(Count i, Scratch& scratch) const {

@@ -40,7 +40,7 @@ from ..estimator.parameters import (
 )
 from ..estimator.sklearn_compat import not_fitted
 from ..estimator.times import as_days, as_delays, latest_day
-from .budget import UNKNOWN, Budget, as_budget, carried_over
+from .budget import Budget, as_budget, carried_over
 from .decision import Decision, Decisions
 from .estimate import Estimate, estimate_from
 from .query import QUERIES, check_query, query_options
@@ -547,10 +547,7 @@ class Active(OnlineClassifier):
     ) -> float:
         """Return the latest day after some rows; raise if one is far off."""
         if self._met is None or self._met[0] is not model:
-            state = model.state()
-            first, period = float(state["budget.first"]), float(state["budget.period"])
-            none = not state["budget.events"] or first == UNKNOWN
-            self._met = model, np.nan if none else first + period
+            self._met = model, float(model.asking().get("latest_day", np.nan))
         return latest_day(days, self._met[1], rows)
 
     def _latest_one(self, model: _core.Model, day: float) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from ..errors import InputError, ParameterError
 from ..estimator.parameters import is_number
 
@@ -18,7 +19,6 @@ _TEXT = re.compile(
     r"(?:(?P<percent>%)|[^\d@/%.]*@\s*(?P<price>\d+(?:\.\d+)?))?"
     r"(?:\s*/\s*(?P<per>\d+|day))?"
 )
-UNKNOWN = -(2.0**53)  # the core's: a day that has not come
 _EXAMPLES = "'1000', '5%', '20/1000', '50/day' or '300EUR@1.5'"
 
 
@@ -90,7 +90,7 @@ class Budget:
                 "saving", "is invalid: it is True or False", value=self.saving, owner="budget"
             )
         if kind == "money" and self.price is None:
-            raise ParameterError("money", "needs a price: what a label costs", owner="budget")
+            raise ParameterError("money", "needs price: what a label costs", owner="budget")
 
     @classmethod
     def parse(cls, text: str, *, saving: bool = False) -> Budget:
@@ -163,7 +163,7 @@ def carried_over(
     ]
     daily, per = kinds[1]
     if kinds[0] != kinds[1]:
-        first = UNKNOWN if daily else float(state["budget.events"])
+        first = _core.UNKNOWN_DAY if daily else float(state["budget.events"])
         return {**state, "budget.first": first, "budget.period": 0, "budget.spent": 0}
     if (daily or per) and now.get("budget_saving") and not before.get("budget_saving"):
         first = state["budget.first"] + state["budget.period"] * (per or 1)  # nothing was saved

@@ -23,7 +23,7 @@ from ..estimator.parameters import (
     sizes,
     switch,
 )
-from .kernel_base import KERNEL_PARAMETERS, KERNELS, KernelClassifier, is_kernels, kernel_options
+from .kernel_base import KERNEL_PARAMETERS, KernelClassifier, is_kernels, kernel_options
 
 
 @dataclasses.dataclass(frozen=True)
@@ -170,13 +170,13 @@ class KOIL(KernelClassifier):
         for name, usual in (("kernel", "gaussian"), *dict.fromkeys(KERNEL_PARAMETERS).items()):
             if getattr(self, name) != usual:
                 raise ParameterError(name, "has no effect with kernels=: it belongs into the dicts")
-        fours = []
-        for one in self.kernels:
+        options: dict[str, Any] = {"members": float(len(self.kernels))}
+        for k, one in enumerate(self.kernels):
             given = dict(one)
-            options = kernel_options(given.pop("kernel", "gaussian"), given)
-            form = float(KERNELS.index(options["kernel"]))
-            fours += [form, *(options.get(k, 1.0) for k in KERNEL_PARAMETERS)]
-        return {"kernels": fours}
+            found = dict.fromkeys(KERNEL_PARAMETERS, 1.0)
+            found |= kernel_options(given.pop("kernel", "gaussian"), given)
+            options |= {f"{name}.{k}": value for name, value in found.items()}
+        return options
 
     def check_params(self) -> None:
         """Raise a ValueError that names the first parameter that is not valid."""
@@ -190,7 +190,7 @@ class KOIL(KernelClassifier):
 
     def _own_options(self) -> dict[str, Any]:
         own = super()._own_options()
-        for name in ("buffer_size", "n_neighbors", "neighbors"):
+        for name in ("buffer_size", "n_neighbors", "neighbors", "kernels"):
             own.pop(name, None)
         pair = self.buffer_size
         pair = tuple(pair) if isinstance(pair, (tuple, list)) else (pair, pair)

@@ -36,6 +36,12 @@ class Member:
     missed: float = 0.0
     alarmed: float = 0.0
 
+    def lane_options(self) -> dict[str, Any]:
+        """Return what the core is told of a member with a diagonal."""
+        if self.learning_rate is None:
+            return {"rule": "arow", "regularization": self.regularization}
+        return {"rule": "acog", "learning_rate": self.learning_rate}
+
 
 # In the order of the core, and what they are with more than 64 features from the start. Chosen on
 # the real data sets of benchmarks/quality.
@@ -126,12 +132,13 @@ class Recommended(CostSensitiveClassifier):
         return {**super()._scaling(form), "scales": False, "dense": form == "dense"}
 
     def _own_options(self) -> dict[str, Any]:
-        lanes = zip(_MEMBERS, _WIDE_MEMBERS, strict=False)
+        lanes = [("", _MEMBERS[:_LANES]), ("wide.", _WIDE_MEMBERS)]
         return {
             **{
-                name: member.learning_rate or -(member.regularization or 1.0)
-                for k, (narrow, wide) in enumerate(lanes)
-                for name, member in ((f"rate.{k}", narrow), (f"rate.wide.{k}", wide))
+                f"{prefix}{name}.{k}": value
+                for prefix, members in lanes
+                for k, member in enumerate(members)
+                for name, value in member.lane_options().items()
             },
             **{
                 f"regularization.{k}": member.regularization

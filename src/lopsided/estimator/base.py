@@ -155,8 +155,12 @@ class OnlineClassifier(Learning):
 
     def predict_one(self, x: Any) -> Any:
         """Return the label predicted for one event."""
-        score = self.score_one(x)
-        return self.labels.predicted(score >= 0)
+        fitted = self._fitted
+        score = None if fitted is None else fitted.core.score_one(x)
+        if fitted is None or score is None:
+            score, fitted = self.score_one(x), self.fitted
+        decoded = fitted.labels.decoded or fitted.labels.decode_both()
+        return decoded[score >= 0]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""

@@ -155,7 +155,7 @@ class Labels:
         self.named_by = ""  # the parameter that named both, until they are met
         pairs = ((negative, -1), (positive, 1))
         self.codes: dict[Hashable, int] = {k: v for k, v in pairs if k is not None}
-        self._decoded: list[Any] | None = None  # the labels of negative and positive predictions
+        self.decoded: list[Any] | None = None  # the labels of both predictions, once they are used
 
     @classmethod
     def start(cls, positive: Any, classes: Any, class_weight: Any) -> Labels:
@@ -249,12 +249,11 @@ class Labels:
         decoded: NDArray[Any] = pair[positive.astype(np.intp)]
         return decoded
 
-    def predicted(self, positive: bool) -> Any:
-        """Return the label of one prediction, as `decode` does."""
-        decoded = self._decoded
-        if decoded is None:
-            decoded = self._decoded = self.decode(np.array([False, True])).tolist()
-        return decoded[positive]
+    def decode_both(self) -> list[Any]:
+        """Return the labels of a negative and a positive prediction, as `decode` does."""
+        both: list[Any] = self.decode(np.array([False, True])).tolist()
+        self.decoded = both
+        return both
 
     def _typed(self, dtype: np.dtype[Any]) -> Labels:
         """Return the labels as y has them: 1 for the True or the 1.0 of a parameter."""

@@ -172,7 +172,8 @@ class StreamRun:
                     block.weight,
                     classes=self._classes,
                     # Rows in order need no gathering of labels and no prefetching.
-                    order=None if len(rows) == len(block.lines) else rows,
+                    rows=(first, last) if len(rows) == last - first else None,
+                    order=None if len(rows) == last - first else rows,
                     scores=True,
                     time=block.time,
                 )
