@@ -40,7 +40,7 @@ inline namespace LOPSIDED_ISA {}
   namespace avx2 {            \
   __VA_ARGS__                 \
   }
-#define LOPSIDED_BEST(...) (::lopsided::simd::avx2() ? avx2::__VA_ARGS__ : plain::__VA_ARGS__)
+#define LOPSIDED_BEST(...) (::lopsided::simd::has_avx2 ? avx2::__VA_ARGS__ : plain::__VA_ARGS__)
 #else
 #define LOPSIDED_COPIES(...) \
   namespace plain {          \
@@ -49,29 +49,26 @@ inline namespace LOPSIDED_ISA {}
 #define LOPSIDED_BEST(...) plain::__VA_ARGS__
 #endif
 
-// A loop into which all that it calls is inlined, but for what is marked noinline. Not in a plain copy that only old
-// processors run: it is to be cheap to compile.
-#if defined(LOPSIDED_HAS_AVX2) && !defined(LOPSIDED_AVX2_COPY)
-#define LOPSIDED_HOT
-#else
+// A loop into which all that it calls is inlined, but for what is marked noinline; where CMake wants code that is fast
+// rather than cheap to compile.
+#ifdef LOPSIDED_FLATTEN
 #define LOPSIDED_HOT [[gnu::flatten]]
+#else
+#define LOPSIDED_HOT
 #endif
 
 namespace lopsided::simd {
 
-// What this processor has. Every processor with AVX2 has the others of the first list, but an emulator may not.
+// What this processor has, asked once. Processors with AVX2 have the others of its list too, emulators may not.
 #if defined(__x86_64__) && defined(__GNUC__)
-inline bool avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("popcnt");
-}
-inline bool avx512() {
-  return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
-}
+inline const bool has_avx2 =
+    (__builtin_cpu_init(), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt"));
+inline const bool has_avx512 =
+    (__builtin_cpu_init(), __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                               __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2"));
 #else
-inline bool avx2() { return false; }
-inline bool avx512() { return false; }
+inline constexpr bool has_avx2 = false, has_avx512 = false;
 #endif
 
 }  // namespace lopsided::simd

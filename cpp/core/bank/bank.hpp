@@ -68,7 +68,7 @@ class Bank {
   }
 
   template <class Row>
-  void learn(const Rows& rows, const Pass& pass) {
+  LOPSIDED_HOT void learn(const Rows& rows, const Pass& pass) {
     Event<Row> events[2];  // this one and the next
     Tally tally;
     const Count fetched = pass.fetched(rows);

@@ -243,15 +243,12 @@ LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, UsualRows::Numbers& nu
 
 }  // namespace
 
-bool UsualRows::possible() {
-  static const bool answer = simd::avx2();
-  return answer;
-}
+bool UsualRows::possible() { return simd::has_avx2; }
 
 UsualRows::UsualRows(std::string_view text, const LibsvmOptions& options)
     : text_(text),
       options_(options),
-      wide_(!options.narrow && simd::avx512()) {}
+      wide_(!options.narrow && simd::has_avx512) {}
 
 bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
   if (p < pause_) return false;

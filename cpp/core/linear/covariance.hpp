@@ -141,7 +141,7 @@ class DiagonalCovariance {
   struct Along {
     const Row& x;
     const double* s;
-    double variance() const { return x.squares_by(s); }
+    [[gnu::always_inline]] double variance() const { return x.squares_by(s); }
   };
 
   template <RowLike Row>

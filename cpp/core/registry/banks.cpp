@@ -8,7 +8,7 @@ namespace {
 
 const Banking* find(std::string_view kind) {
 #ifdef LOPSIDED_HAS_AVX2
-  if (!simd::avx2()) return nullptr;
+  if (!simd::has_avx2) return nullptr;
   using namespace avx2;
 #endif
   for (const auto all : {linear_banks(), sparse_banks()})

@@ -3,7 +3,10 @@
 
 LOPSIDED_ISA_BEGIN
 
-void probabilities(const Rule& rule, const double* scores, Count n, const Confidence& confidence, double* out) {
+namespace {
+
+[[gnu::always_inline]] inline void find_probabilities(const Rule& rule, const double* scores, Count n,
+                                                      const Confidence& confidence, double* out) {
   const double base = rule.explore, share = 1 - base, pos = rule.delta_pos, neg = rule.delta_neg;
   const auto each = [&](auto wanted) {
     for (Count i = 0; i < n; ++i) out[i] = base + share * wanted(i);
@@ -24,7 +27,8 @@ void probabilities(const Rule& rule, const double* scores, Count n, const Confid
 }
 
 // Returns how many labels are bought.
-Count draw(Asker& asker, Count n, double weight, const double* probabilities, std::int8_t* asked) {
+[[gnu::always_inline]] inline Count draw(Asker& asker, Count n, double weight, const double* probabilities,
+                                         std::int8_t* asked) {
   Count draws = asker.draws, bought = 0;
   const double seed = asker.seed;
   double open = asker.estimates.open;
@@ -41,9 +45,11 @@ Count draw(Asker& asker, Count n, double weight, const double* probabilities, st
   return bought;
 }
 
+}  // namespace
+
 void decide(Asker& asker, const double* scores, Count n, double weight, const Confidence& confidence,
             double* probabilities, std::int8_t* asked) {
-  LOPSIDED_ISA::probabilities(asker.rule, scores, n, confidence, probabilities);
+  find_probabilities(asker.rule, scores, n, confidence, probabilities);
   asker.budget.spend(draw(asker, n, weight, probabilities, asked));
 }
 

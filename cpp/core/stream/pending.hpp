@@ -43,7 +43,7 @@ struct Kept {
 class Pending {
  public:
   // Returns the event that had to be forgotten, or -1.
-  [[gnu::noinline]] std::int64_t add(Count id, const Kept& kept) {
+  std::int64_t add(Count id, const Kept& kept) {
     const std::size_t size = room_for(kept);
     make_room(size);
     std::int64_t forgotten = -1;

@@ -24,11 +24,16 @@ auto keeping(L& learner) {
 
 // Keeps an event. Returns the one that had to be forgotten, or -1.
 template <RowLike Row>
-[[gnu::noinline]] std::int64_t keep_event(Pending& pending, Count id, const Row& x, double score, double probability,
-                                          auto keep) {
+[[gnu::always_inline]] inline std::int64_t keep_event(Pending& pending, Count id, const Row& x, double score,
+                                                      double probability, auto keep) {
   Kept out{probability, score, false, x.square, x.scale, {}, {}};
   keep(x, out);
   return pending.add(id, out);
+}
+template <RowLike Row>
+[[gnu::noinline]] std::int64_t keep_late(Pending& pending, Count id, const Row& x, double score, double probability,
+                                         auto keep) {
+  return keep_event(pending, id, x, score, probability, keep);
 }
 
 // The label of a kept row has arrived: the learner, as it is now, learns from the row as it was.
@@ -51,18 +56,18 @@ inline constexpr Count most_asked = 16;
 template <Learner L, RowLike Row>
 Count decide(Asker& asker, L& learner, const Row* x, const double* scores, Count n, double rho, double weight,
              const double* days, double* probabilities, std::int8_t* asked) {
-  Budget after = asker.budget;
-  n = after.arrive(n, days ? days[0] : 0);
+  const double day = days ? days[0] : 0;
   Confidence confidence;
-  if (n > 0 && asker.rule.kind == Rule::Kind::confidence) {
-    if constexpr (L::hooks.variances) {
-      learner.variances(x, n, probabilities);
-      confidence = {0.5 * learner.learning_rate * std::max(1.0, rho), learner.regularization};
-    } else {
-      throw std::invalid_argument("this learner has no covariance for query='confidence'");
-    }
+  if (asker.rule.kind != Rule::Kind::confidence) {
+    n = asker.budget.arrive(n, day);
+  } else if constexpr (L::hooks.variances) {
+    Budget after = asker.budget;
+    if ((n = after.arrive(n, day)) > 0) learner.variances(x, n, probabilities);  // which may run out of memory
+    confidence = {0.5 * learner.learning_rate * std::max(1.0, rho), learner.regularization};
+    asker.budget = after;
+  } else {
+    throw std::invalid_argument("this learner has no covariance for query='confidence'");
   }
-  asker.budget = after;
   if (n == 0) {
     probabilities[0] = 0, asked[0] = 0;
     return 1;
@@ -128,7 +133,7 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare&
         if (pass.asked) pass.asked[i] = asked;
         late = asked && pass.delays;
         if (late) {
-          pass.forgotten += keep_event(asker->pending, id, x, score, probability, keeping(learner)) >= 0;
+          pass.forgotten += keep_late(asker->pending, id, x, score, probability, keeping(learner)) >= 0;
           if (const double delay = pass.delays[at]; std::isfinite(delay))
             coming.add(id + static_cast<Count>(delay), id, at);
         } else if (asked) {
