@@ -165,6 +165,7 @@ class StreamRun:
         rows = np.arange(first, last)
         result: dict[str, Any] = {**dataclasses.asdict(Counts()), "scores": [], "seconds": 0.0}
         while len(rows):
+            in_order = len(rows) == last - first and block.time is None
             try:
                 result = self.model.pass_over(
                     block.X,
@@ -172,8 +173,8 @@ class StreamRun:
                     block.weight,
                     classes=self._classes,
                     # Rows in order need no gathering of labels and no prefetching.
-                    rows=(first, last) if len(rows) == last - first else None,
-                    order=None if len(rows) == last - first else rows,
+                    rows=(first, last) if in_order else None,
+                    order=None if in_order else rows,
                     scores=True,
                     time=block.time,
                 )

@@ -107,7 +107,7 @@ def place(folder: Path, name: str) -> Path:
     >>> place(Path("/tmp/sets"), "../a9a")
     Traceback (most recent call last):
     ...
-    ValueError: '../a9a' leads out of the folder /tmp/sets
+    lopsided.errors.InputError: '../a9a' leads out of the folder /tmp/sets
     """
     path = folder / name
     if not name or path == folder or not is_inside(path, folder):
