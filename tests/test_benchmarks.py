@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from benchmarks import instructions, plain_code, plot, size
 from benchmarks.harness import Contender, Group, Result, Turn, measure
 from benchmarks.instructions import Counts, compare

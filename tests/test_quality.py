@@ -7,10 +7,6 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks.quality import cells, contenders, goals, metrics, tables, tuned
-from benchmarks.quality.generated import FAMILIES, generate
-from benchmarks.quality.metrics import Run, judge
-from benchmarks.quality.streams import Matrix, Prices, Stream
 from scipy import sparse
 from sklearn.metrics import (
     average_precision_score,
@@ -18,6 +14,11 @@ from sklearn.metrics import (
     log_loss,
     roc_auc_score,
 )
+
+from benchmarks.quality import cells, contenders, goals, metrics, tables, tuned
+from benchmarks.quality.generated import FAMILIES, generate
+from benchmarks.quality.metrics import Run, judge
+from benchmarks.quality.streams import Matrix, Prices, Stream
 
 PACKAGES = {"sgd": "sklearn", "vw": "vowpalwabbit", "river": "river", "lightgbm": "lightgbm"}
 

@@ -13,7 +13,8 @@ int main(int count, char** arguments) {
   void* library = dlopen(arguments[1], RTLD_NOW);
   if (!library) return std::fprintf(stderr, "%s\n", dlerror()), 1;
   using Length = std::int64_t;
-  using Symv = void (*)(int, int, Length, double, const double*, Length, const double*, Length, double, double*, Length);
+  using Symv =
+      void (*)(int, int, Length, double, const double*, Length, const double*, Length, double, double*, Length);
   using Syr = void (*)(int, int, Length, double, const double*, Length, double*, Length);
   const auto symv = reinterpret_cast<Symv>(dlsym(library, "scipy_cblas_dsymv64_"));
   const auto syr = reinterpret_cast<Syr>(dlsym(library, "scipy_cblas_dsyr64_"));
@@ -26,7 +27,8 @@ int main(int count, char** arguments) {
   for (std::size_t j = 0; j < size; ++j) sigma[j * size + j] = 1;
   const auto start = std::chrono::steady_clock::now();
   for (Length step = 0; step < steps; ++step) {
-    for (std::size_t j = 0; j < size; ++j) x[j] = static_cast<double>((j * 7 + static_cast<std::size_t>(step)) % 13) - 6;
+    for (std::size_t j = 0; j < size; ++j)
+      x[j] = static_cast<double>((j * 7 + static_cast<std::size_t>(step)) % 13) - 6;
     symv(by_column, lower, d, 1, sigma.data(), d, x.data(), 1, 0, u.data(), 1);
     double left = 1;
     for (std::size_t j = 0; j < size; ++j) left += x[j] * u[j];

@@ -43,7 +43,8 @@ std::vector<std::int32_t> words(std::size_t rows, std::size_t features, std::siz
     const auto first = static_cast<std::ptrdiff_t>(out.size());
     while (out.size() < (i + 1) * in_row) {
       const auto at = std::lower_bound(up_to.begin(), up_to.end(), sum * uniform()) - up_to.begin();
-      const auto word = static_cast<std::int32_t>(std::min<std::ptrdiff_t>(at, static_cast<std::ptrdiff_t>(features) - 1));
+      const auto word =
+          static_cast<std::int32_t>(std::min<std::ptrdiff_t>(at, static_cast<std::ptrdiff_t>(features) - 1));
       if (std::find(out.begin() + first, out.end(), word) == out.end()) out.push_back(word);
     }
     std::sort(out.begin() + first, out.end());

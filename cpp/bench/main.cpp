@@ -58,8 +58,7 @@ struct Data {
   Rows rows(Count first, Count size) const {
     if (indices.empty())
       return Rows({values.data() + first * static_cast<Count>(columns), false, columns, 1}, size, columns);
-    return Rows({starts.data(), indices.data(), values.data(), true, false, false, values.size(), true}, size,
-                columns);
+    return Rows({starts.data(), indices.data(), values.data(), true, false, false, values.size(), true}, size, columns);
   }
   Rows rows() const { return rows(0, labels.size()); }
 };
@@ -188,8 +187,8 @@ int main() {
   one_pass("ACOG sketch, sparse, 50,000 features, next pass", "acog-sketch", sketch, words, 1);
   one_pass("ACOG sketch, sparse, 5,000,000 features, next pass", "acog-sketch", sketch, sparse(1500, 5'000'000, 75), 1);
   one_pass("ACOG sketch, dense", "acog-dense-sketch", sketch, wide);
-  const Given rates{{"rule.1", 0}, {"learning_rate.1", 0.1}, {"rule.2", 0}, {"learning_rate.2", 1}, {"rule.3", 0},
-                    {"learning_rate.3", 0.01}};  // rule 0 is ACOG
+  const Given rates{{"rule.1", 0}, {"learning_rate.1", 0.1}, {"rule.2", 0}, {"learning_rate.2", 1},
+                    {"rule.3", 0}, {"learning_rate.3", 0.01}};  // rule 0 is ACOG
   const Given members{{"regularization.4", 0.3}, {"regularization.5", 0.1}, {"scales", 1}, {"dense", 1}};
   one_pass("Recommended, dense", "recommended", with({{"balanced", 1}}, with(rates, members)), table);
   one_pass("standard scores, sparse", "cog", with(balanced, {{"standard", 1}}), words);

@@ -35,7 +35,7 @@ inline HeldRows dense_rows(Array x) {
 }
 
 inline HeldRows csr_rows(Array starts, Array indices, Array values, Index columns) {
-  const Rows::Csr csr{starts.data(),   indices.data(),    values.data(),    is_wide(starts),
+  const Rows::Csr csr{starts.data(),    indices.data(),    values.data(),  is_wide(starts),
                       is_wide(indices), is_single(values), values.shape(0)};
   const Rows rows(csr, starts.shape(0) - 1, columns);
   return {{std::move(starts), std::move(indices), std::move(values)}, rows};
@@ -45,8 +45,7 @@ template <class Value>
 nb::ndarray<nb::numpy, Value> to_numpy(std::vector<Value>&& values, std::vector<std::size_t> shape) {
   auto owned = std::make_unique<std::vector<Value>>(std::move(values));
   Value* data = owned->data();
-  nb::capsule owner(owned.release(),
-                    [](void* p) noexcept { delete static_cast<std::vector<Value>*>(p); });
+  nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::vector<Value>*>(p); });
   return nb::ndarray<nb::numpy, Value>(data, shape.size(), shape.data(), owner);
 }
 

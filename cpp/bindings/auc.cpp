@@ -12,8 +12,7 @@ template <class Value>
 using Line = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void add_many(RunningAuc& auc, Line<bool> positive, Line<double> scores, Line<double> weights) {
-  for (std::size_t i = 0; i < scores.size(); ++i)
-    auc.add(positive.data()[i], scores.data()[i], weights.data()[i]);
+  for (std::size_t i = 0; i < scores.size(); ++i) auc.add(positive.data()[i], scores.data()[i], weights.data()[i]);
 }
 
 nb::tuple state(RunningAuc& auc) {
@@ -26,14 +25,11 @@ nb::tuple state(RunningAuc& auc) {
   for (const auto& event : auc.events()) events.insert(events.end(), {event.score, event.weight});
   const std::size_t n = keys.size(), m = events.size();
   return nb::make_tuple(auc.dropped(), to_numpy<std::uint64_t>(std::move(keys), {n}),
-                        to_numpy<double>(std::move(levels), {3 * n}),
-                        to_numpy<double>(std::move(events), {m}));
+                        to_numpy<double>(std::move(levels), {3 * n}), to_numpy<double>(std::move(events), {m}));
 }
 
-void restore(RunningAuc& auc, int dropped, Line<std::uint64_t> keys, Line<double> levels,
-             Line<double> events) {
-  if (levels.size() != 3 * keys.size() || events.size() % 2)
-    throw nb::value_error("this is no state of a running AUC");
+void restore(RunningAuc& auc, int dropped, Line<std::uint64_t> keys, Line<double> levels, Line<double> events) {
+  if (levels.size() != 3 * keys.size() || events.size() % 2) throw nb::value_error("this is no state of a running AUC");
   std::vector<RunningAuc::Level> held;
   for (std::size_t k = 0; k < keys.size(); ++k) {
     const double* level = levels.data() + 3 * k;
@@ -41,8 +37,7 @@ void restore(RunningAuc& auc, int dropped, Line<std::uint64_t> keys, Line<double
     held.push_back({keys.data()[k], level[0], level[1], static_cast<std::uint32_t>(level[2])});
   }
   std::deque<RunningAuc::Event> window;
-  for (std::size_t k = 0; k < events.size(); k += 2)
-    window.push_back({events.data()[k], events.data()[k + 1]});
+  for (std::size_t k = 0; k < events.size(); k += 2) window.push_back({events.data()[k], events.data()[k + 1]});
   auc.restore(dropped, held, std::move(window));
 }
 
@@ -57,8 +52,7 @@ void bind_auc(nb::module_& m) {
       .def_prop_ro("error", &RunningAuc::error)
       .def_prop_ro("size", &RunningAuc::size)
       .def("state", &state, "Dropped bits, keys, weights and counts of each key, events of the window.")
-      .def("restore", &restore, nb::arg("dropped"), nb::arg("keys"), nb::arg("levels"),
-           nb::arg("events"));
+      .def("restore", &restore, nb::arg("dropped"), nb::arg("keys"), nb::arg("levels"), nb::arg("events"));
 }
 
 }  // namespace lopsided

@@ -21,7 +21,7 @@ std::vector<Fresh<double>> arrays(std::size_t count, std::size_t size) {
 // For each model what happened, or what went wrong and in which row and column. None, and nothing has happened, if
 // they cannot learn together.
 nb::object learn_bank(const nb::list& models, const HeldRows& held, Line<std::int8_t> labels, Doubles weights,
-                          Order order, std::optional<double> rho, Count every, bool keep_scores) {
+                      Order order, std::optional<double> rho, Count every, bool keep_scores) {
   const Pass pass = pass_over(held, labels, weights, order, rho, every, 0, held.rows.size());
   const std::vector<Session*> all = sessions_of(models);
   if (held.events || pass.weightless()) return nb::none();
@@ -63,9 +63,9 @@ nb::object score_bank(const nb::list& models, const HeldRows& held) {
 
 void bind_bank(nb::module_& m) {
   m.def("learns_together", &learns_together, nb::arg("kind"), "Whether several models of a kind can share a pass.");
-  m.def("learn_together", &learn_bank, nb::arg("models"), nb::arg("rows"), nb::arg("labels"),
-        nb::arg("weights").none(), nb::arg("order").none(), nb::arg("rho").none(), nb::arg("every"),
-        nb::arg("scores"), "One pass for several models.");
+  m.def("learn_together", &learn_bank, nb::arg("models"), nb::arg("rows"), nb::arg("labels"), nb::arg("weights").none(),
+        nb::arg("order").none(), nb::arg("rho").none(), nb::arg("every"), nb::arg("scores"),
+        "One pass for several models.");
   m.def("score_together", &score_bank, nb::arg("models"), nb::arg("rows"),
         "Scores by each of several models that have learned together; None if they are to be asked one by one.");
 }

@@ -57,9 +57,7 @@ inline void EventRows::look_up_again(const NameTable& names) {
 }
 
 // The column of a hashed name among 2 ** bits.
-inline Index hashed_column(const NameHash& hash, int bits) {
-  return static_cast<Index>(hash.value() >> (64 - bits));
-}
+inline Index hashed_column(const NameHash& hash, int bits) { return static_cast<Index>(hash.value() >> (64 - bits)); }
 
 class EventReader {
  public:
@@ -130,8 +128,7 @@ class EventReader {
   }
 
   // What is left of an event from the place on where it differs from those before.
-  [[gnu::noinline]] void rest(nb::handle event, std::size_t n, bool more, PyObject*& key, PyObject*& value,
-                              auto next) {
+  [[gnu::noinline]] void rest(nb::handle event, std::size_t n, bool more, PyObject*& key, PyObject*& value, auto next) {
     out_->indices.resize(first_ + place_);
     out_->values.resize(first_ + place_);
     merging_ = false;
@@ -180,12 +177,11 @@ class EventReader {
       PyErr_Clear();
       if (large) throw nb::value_error(("feature " + quoted(key) + " is too large").c_str());
       if (value == Py_None) throw nb::type_error(("feature " + quoted(key) + " is None" + missing).c_str());
-      throw nb::type_error(("feature " + quoted(key) + " must be a number or a string, not " +
-                            Py_TYPE(value)->tp_name).c_str());
+      throw nb::type_error(
+          ("feature " + quoted(key) + " must be a number or a string, not " + Py_TYPE(value)->tp_name).c_str());
     }
     if (!std::isfinite(v))
-      throw nb::value_error(
-          ("feature " + quoted(key) + " is " + (std::isnan(v) ? "NaN" : "inf") + missing).c_str());
+      throw nb::value_error(("feature " + quoted(key) + " is " + (std::isnan(v) ? "NaN" : "inf") + missing).c_str());
     return v;
   }
 
@@ -251,15 +247,13 @@ class EventReader {
     while (size < 4 * n) size *= 2;
     slots_.assign(size, 0);
     merging_ = true;
-    for (std::size_t k = first_; k < out_->indices.size(); ++k)
-      slot(out_->indices[k]) = static_cast<Index>(k) + 1;
+    for (std::size_t k = first_; k < out_->indices.size(); ++k) slot(out_->indices[k]) = static_cast<Index>(k) + 1;
   }
   // Where column j stands in the row so far, plus 1: a small open-addressing table.
   Index& slot(Index j) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t k = (static_cast<std::uint32_t>(j) * 0x9e3779b1u) & mask;
-    while (slots_[k] > 0 && out_->indices[static_cast<std::size_t>(slots_[k] - 1)] != j)
-      k = (k + 1) & mask;
+    while (slots_[k] > 0 && out_->indices[static_cast<std::size_t>(slots_[k] - 1)] != j) k = (k + 1) & mask;
     return slots_[k];
   }
 

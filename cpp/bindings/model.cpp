@@ -109,8 +109,8 @@ nb::tuple PyModel::ask(const HeldRows& held, Doubles days) {
   Fresh<std::int8_t> asked(size);
   Part part(features, held);
   const Answers out{scores.data(), probabilities.data(), asked.data(), forgotten.data()};
-  const Count first = explained([&] { return session.ask(part, days ? days->data() : nullptr, out); },
-                                [&] { return held.names; });
+  const Count first =
+      explained([&] { return session.ask(part, days ? days->data() : nullptr, out); }, [&] { return held.names; });
   return nb::make_tuple(first, std::move(scores).to_numpy(), std::move(asked).to_numpy(),
                         std::move(probabilities).to_numpy(), std::move(forgotten).to_numpy());
 }
@@ -144,11 +144,13 @@ nb::object PyModel::ask_one(nb::handle x, std::optional<double> day, nb::type_ob
   double score, probability;
   std::int8_t asked;
   Count id;
-  const auto ask = [&](RowSource& source) { id = session.ask(source, &on, {&score, &probability, &asked, &forgotten}); };
+  const auto ask = [&](RowSource& source) {
+    id = session.ask(source, &on, {&score, &probability, &asked, &forgotten});
+  };
   if (!with_event(x, true, ask)) return nb::none();
-  return tuple_of(kind, {nb::cast(id), nb::float_(score), nb::borrow(score >= 0 ? positive : negative),
-                         nb::bool_(asked != 0), nb::float_(probability),
-                         forgotten < 0 ? nb::none() : nb::cast(forgotten)});
+  return tuple_of(kind,
+                  {nb::cast(id), nb::float_(score), nb::borrow(score >= 0 ? positive : negative), nb::bool_(asked != 0),
+                   nb::float_(probability), forgotten < 0 ? nb::none() : nb::cast(forgotten)});
 }
 
 bool PyModel::tell(nb::handle id, nb::handle y, nb::handle weight, const nb::dict& codes) {
@@ -206,11 +208,13 @@ nb::tuple PyModel::nonzeros() {
 
 void bind_model(nb::module_& m) {
   m.attr("UNKNOWN_DAY") = Budget::unknown;  // as a state says that no day has come
-  m.def("hash_name",
-        [](std::string_view name, int bits) { return hashed_column(NameHash().add(name), bits); },
-        nb::arg("name"), nb::arg("bits"), "The column of a hashed name.");
+  m.def(
+      "hash_name", [](std::string_view name, int bits) { return hashed_column(NameHash().add(name), bits); },
+      nb::arg("name"), nb::arg("bits"), "The column of a hashed name.");
   const auto pending = [](auto act) {
-    return [act](PyModel& m, Count id) { return m.session.look([=](Model& model) { return act(model.asker().pending, id); }); };
+    return [act](PyModel& m, Count id) {
+      return m.session.look([=](Model& model) { return act(model.asker().pending, id); });
+    };
   };
   nb::class_<PyModel>(m, "Model", "A learner with its scaling, costs and counts.")
       .def(nb::init<std::string_view, const nb::dict&, int, bool>(), nb::arg("kind"), nb::arg("options"),
@@ -229,10 +233,11 @@ void bind_model(nb::module_& m) {
            nb::sig("def score_one(self, x: object) -> float | None"), "The score of one event, or None as learn_one.")
       .def("ask_one", &PyModel::ask_one, nb::arg("x").none(), nb::arg("day").none(), nb::arg("kind"),
            nb::arg("positive").none(), nb::arg("negative").none(),
-           nb::sig("def ask_one(self, x: object, day: float | None, kind: type, positive: object, negative: object) -> typing.Any"),
+           nb::sig("def ask_one(self, x: object, day: float | None, kind: type, positive: object, negative: object) -> "
+                   "typing.Any"),
            "The answer about one event, or None as learn_one.")
-      .def("tell", &PyModel::tell, nb::arg("id").none(), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("codes"),
-           nb::sig("def tell(self, id: object, y: object, weight: object, codes: dict) -> bool"),
+      .def("tell", &PyModel::tell, nb::arg("id").none(), nb::arg("y").none(), nb::arg("weight").none(),
+           nb::arg("codes"), nb::sig("def tell(self, id: object, y: object, weight: object, codes: dict) -> bool"),
            "Learn from an event that waits; False if that needs a closer look.")
       .def("learn_events", &PyModel::learn_events, nb::arg("events").none(), nb::arg("labels").none(), nb::arg("codes"),
            nb::sig("def learn_events(self, events: object, labels: object, codes: dict) -> bool"),
@@ -244,14 +249,18 @@ void bind_model(nb::module_& m) {
       .def("asking", &PyModel::asking, "What the questions have come to.")
       .def_prop_ro("pending",
                    [](PyModel& m) { return m.session.look([](Model& model) { return model.asker().pending.ids(); }); })
-      .def("snapshot", &PyModel::snapshot, nb::sig("def snapshot(self) -> tuple[int, dict[str, typing.Any], list[str]]"),
+      .def("snapshot", &PyModel::snapshot,
+           nb::sig("def snapshot(self) -> tuple[int, dict[str, typing.Any], list[str]]"),
            "Features, state and names at one moment.")
-      .def("state", [](PyModel& m) { return nb::object(m.snapshot()[1]); }, nb::sig("def state(self) -> dict[str, typing.Any]"))
+      .def(
+          "state", [](PyModel& m) { return nb::object(m.snapshot()[1]); },
+          nb::sig("def state(self) -> dict[str, typing.Any]"))
       .def("restore", &PyModel::restore, nb::arg("features"), nb::arg("state"), nb::arg("names"))
       .def("coefficients", &PyModel::coefficients)
       .def("nonzeros", &PyModel::nonzeros, "Features and weights other than 0.")
-      .def_prop_ro("banked_nonzeros", [](PyModel& m) { return m.session.banked_nonzeros(); },
-                   "How many features have a weight, of a model that has not left its bank; else None.")
+      .def_prop_ro(
+          "banked_nonzeros", [](PyModel& m) { return m.session.banked_nonzeros(); },
+          "How many features have a weight, of a model that has not left its bank; else None.")
       .def_prop_ro("names", [](PyModel& m) { return m.features.list(); })
       .def_prop_ro("names_bytes", [](PyModel& m) { return m.features.bytes(); })
       .def_prop_ro("features", [](PyModel& m) { return m.session.features(); })

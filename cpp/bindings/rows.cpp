@@ -49,8 +49,8 @@ void bind_rows(nb::module_& m) {
   bind_labels<double>(m);
   nb::class_<HeldRows>(m, "Rows", "A batch of examples.")
       .def_static("dense", &dense_rows, nb::arg("x"), "A 2-D array of float64 or float32.")
-      .def_static("csr", &csr_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
-                  nb::arg("columns"), "The three arrays of a CSR matrix.")
+      .def_static("csr", &csr_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("columns"),
+                  "The three arrays of a CSR matrix.")
       .def_rw("names", &HeldRows::names, nb::arg().none(), "Those of the columns, or None.")
       .def_prop_ro("size", [](const HeldRows& r) { return r.rows.size(); })
       .def_prop_ro("columns", [](const HeldRows& r) { return r.rows.columns(); })

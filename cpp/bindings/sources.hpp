@@ -94,7 +94,8 @@ struct OneRow final : RowSource {
 
 // A list of dicts that is read when its turn comes.
 struct Events final : RowSource {
-  Events(Features& features, const nb::list& events, EventRows& rows) : features(features), events(events), read(rows) {}
+  Events(Features& features, const nb::list& events, EventRows& rows)
+      : features(features), events(events), read(rows) {}
   Rows rows(const Model& model) override {
     features.read(events, model, read);
     const Rows rows = read.rows();

@@ -22,16 +22,14 @@ class Bytes {
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
 
-  std::string_view text() const {
-    return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)};
-  }
+  std::string_view text() const { return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)}; }
 
  private:
   Py_buffer view_;
 };
 
-LibsvmBlock parse(nb::object text, std::int64_t first_line, Index base, Index max_features,
-                  bool labels_required, std::size_t bad_allowed, bool bytewise) {
+LibsvmBlock parse(nb::object text, std::int64_t first_line, Index base, Index max_features, bool labels_required,
+                  std::size_t bad_allowed, bool bytewise) {
   const Bytes bytes(text);
   nb::gil_scoped_release free;
   return parse_libsvm(bytes.text(), first_line, {base, max_features, labels_required, bad_allowed, bytewise});
@@ -69,8 +67,10 @@ auto copy(const std::vector<Value>& values) {
 
 void bind_text(nb::module_& m) {
   nb::class_<LibsvmBlock>(m, "LibsvmBlock", "The rows of a piece of LIBSVM text.")
-      .def_prop_ro("labels", [](const LibsvmBlock& b) { return copy(b.labels); }, nb::rv_policy::move)
-      .def_prop_ro("lines", [](const LibsvmBlock& b) { return copy(b.lines); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "labels", [](const LibsvmBlock& b) { return copy(b.labels); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "lines", [](const LibsvmBlock& b) { return copy(b.lines); }, nb::rv_policy::move)
       .def_ro("lines_read", &LibsvmBlock::lines_read)
       .def_ro("columns", &LibsvmBlock::columns)
       .def_prop_ro("stored", [](const LibsvmBlock& b) { return b.starts.back(); })
@@ -80,50 +80,54 @@ void bind_text(nb::module_& m) {
                    [](const LibsvmBlock& b) {
                      std::vector<std::tuple<std::int64_t, std::int64_t, nb::bytes, std::string>> out;
                      for (const Fault& f : b.faults)
-                       out.emplace_back(f.line, f.column, nb::bytes(f.found.data(), f.found.size()),
-                                        f.expected);
+                       out.emplace_back(f.line, f.column, nb::bytes(f.found.data(), f.found.size()), f.expected);
                      return out;
                    })
-      .def("csr",
-           [](const LibsvmBlock& b) {
-             const auto size = static_cast<std::size_t>(b.starts.back());
-             std::vector<Index> indices(b.indices.get(), b.indices.get() + size);
-             std::vector<double> values(b.values.get(), b.values.get() + size);
-             return nb::make_tuple(copy(b.starts), to_numpy<Index>(std::move(indices), {size}),
-                                   to_numpy<double>(std::move(values), {size}));
-           },
-           "Copies of row starts, indices and values.")
-      .def("rows",
-           [](const LibsvmBlock& b, Index columns) { return HeldRows{{}, b.rows(columns)}; },
-           nb::arg("columns"), nb::keep_alive<0, 1>(), "The rows, at least this many columns wide.");
+      .def(
+          "csr",
+          [](const LibsvmBlock& b) {
+            const auto size = static_cast<std::size_t>(b.starts.back());
+            std::vector<Index> indices(b.indices.get(), b.indices.get() + size);
+            std::vector<double> values(b.values.get(), b.values.get() + size);
+            return nb::make_tuple(copy(b.starts), to_numpy<Index>(std::move(indices), {size}),
+                                  to_numpy<double>(std::move(values), {size}));
+          },
+          "Copies of row starts, indices and values.")
+      .def(
+          "rows", [](const LibsvmBlock& b, Index columns) { return HeldRows{{}, b.rows(columns)}; }, nb::arg("columns"),
+          nb::keep_alive<0, 1>(), "The rows, at least this many columns wide.");
   nb::class_<HeldBlock>(m, "PackedBlock", "Rows where they stand in a file.")
       .def(nb::init<nb::object, std::size_t>(), nb::arg("buffer"), nb::arg("at"))
-      .def_prop_ro("labels",
-                   [](const HeldBlock& b) {
-                     return copy(b.block.labels(), static_cast<std::size_t>(b.block.rows()));
-                   },
-                   nb::rv_policy::move)
-      .def_prop_ro("lines", [](const HeldBlock& b) { return copy(b.block.lines()); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "labels", [](const HeldBlock& b) { return copy(b.block.labels(), static_cast<std::size_t>(b.block.rows())); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "lines", [](const HeldBlock& b) { return copy(b.block.lines()); }, nb::rv_policy::move)
       .def_prop_ro("columns", [](const HeldBlock& b) { return b.block.columns(); })
       .def_prop_ro("labelled", [](const HeldBlock& b) { return b.block.labelled(); })
-      .def_prop_ro("size", [](const HeldBlock& b) { return b.block.size(); }, "In bytes.")
-      .def("csr",
-           [](const HeldBlock& b) {
-             const auto stored = static_cast<std::size_t>(b.block.stored());
-             const std::vector<std::int64_t> starts(b.block.starts(), b.block.starts() + b.block.rows() + 1);
-             return nb::make_tuple(copy(starts), copy(b.block.indices(), stored),
-                                   copy(b.block.values(), stored));
-           },
-           "Copies of row starts, indices and values.")
-      .def("rows", [](const HeldBlock& b, Index columns) { return HeldRows{{}, b.block.as_rows(columns)}; },
-           nb::arg("columns"), nb::keep_alive<0, 1>(), "The rows, at least this many columns wide.");
+      .def_prop_ro(
+          "size", [](const HeldBlock& b) { return b.block.size(); }, "In bytes.")
+      .def(
+          "csr",
+          [](const HeldBlock& b) {
+            const auto stored = static_cast<std::size_t>(b.block.stored());
+            const std::vector<std::int64_t> starts(b.block.starts(), b.block.starts() + b.block.rows() + 1);
+            return nb::make_tuple(copy(starts), copy(b.block.indices(), stored), copy(b.block.values(), stored));
+          },
+          "Copies of row starts, indices and values.")
+      .def(
+          "rows", [](const HeldBlock& b, Index columns) { return HeldRows{{}, b.block.as_rows(columns)}; },
+          nb::arg("columns"), nb::keep_alive<0, 1>(), "The rows, at least this many columns wide.");
   m.def("pack", &packed, nb::arg("block"), nb::arg("before"));
-  m.def("checksum", [](nb::object data) {
-    const Bytes bytes(data);
-    return checksum(bytes.text().data(), bytes.text().size());
-  }, nb::arg("data"));
-  m.def("parse_libsvm", &parse, nb::arg("text"), nb::arg("first_line"), nb::arg("base"),
-        nb::arg("max_features"), nb::arg("labels_required"), nb::arg("bad_allowed"), nb::arg("bytewise") = false);
+  m.def(
+      "checksum",
+      [](nb::object data) {
+        const Bytes bytes(data);
+        return checksum(bytes.text().data(), bytes.text().size());
+      },
+      nb::arg("data"));
+  m.def("parse_libsvm", &parse, nb::arg("text"), nb::arg("first_line"), nb::arg("base"), nb::arg("max_features"),
+        nb::arg("labels_required"), nb::arg("bad_allowed"), nb::arg("bytewise") = false);
 }
 
 }  // namespace lopsided

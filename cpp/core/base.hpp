@@ -1,4 +1,4 @@
-// The few words every part of the core uses.
+// Types that every part of the core uses.
 #pragma once
 
 #include <algorithm>
@@ -19,19 +19,19 @@ using Count = std::uint64_t;  // rows, rounds, updates
 
 inline constexpr Index max_features = std::numeric_limits<Index>::max() - 1;
 
-// A row that cannot be used. `column` is -1 when the fault is not in one column.
+// An unusable row. `column` is -1 if the fault is not in a single column.
 struct DataError : std::runtime_error {
   DataError(const std::string& what, std::int64_t row, std::int64_t column = -1)
       : std::runtime_error(what), row(row), column(column) {}
   std::int64_t row, column;
 };
 
-// Numbers that belong to features. A feature met later starts at `initial`.
+// One number per feature. New features start at `initial`.
 class Vector {
  public:
   explicit Vector(double initial = 0) : initial_(initial) {}
 
-  // Room for growing, at least doubled so that growing one by one stays cheap.
+  // At least doubles the capacity, so that growing one by one stays cheap.
   [[gnu::noinline]] void reserve(std::size_t size) {
     if (size > values_.capacity()) values_.reserve(std::max(size, 2 * values_.capacity()));
   }
@@ -52,8 +52,8 @@ class Vector {
   Aligned values_;
 };
 
-// What learning needs to know of a label: its sign, the cost of its class relative to the negative
-// class (rho for positives, 1 for negatives), the weight of the event, and the round, from 1.
+// What a learner is told about an event: the sign of its label, the cost of its class relative to the negative class (rho
+// for positives, 1 for negatives), its weight, and the round, from 1.
 struct Target {
   double y;
   double cost;

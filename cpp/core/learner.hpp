@@ -126,17 +126,18 @@ concept Scores = requires(const L& l, const DenseRow& dense, const SparseRow& sp
 // The part of the contract that can be asked for; `has_its_hooks` says what is wrong with the hooks.
 template <class L>
 concept Learner = (detail::Scores<L> || detail::Scales<L>) &&
-    requires(L& l, const DenseRow& dense, const SparseRow& sparse, const Target& target, OptionVisitor& options,
-             StateVisitor& state) {
-      { l.learn(dense, target, double{}) } -> std::same_as<bool>;
-      { l.learn(sparse, target, double{}) } -> std::same_as<bool>;
-      l.options(options);
-      l.state(state);
-      { L::hooks } -> std::same_as<const Hooks&>;
-    };
+                  requires(L& l, const DenseRow& dense, const SparseRow& sparse, const Target& target,
+                           OptionVisitor& options, StateVisitor& state) {
+                    { l.learn(dense, target, double{}) } -> std::same_as<bool>;
+                    { l.learn(sparse, target, double{}) } -> std::same_as<bool>;
+                    l.options(options);
+                    l.state(state);
+                    { L::hooks } -> std::same_as<const Hooks&>;
+                  };
 
-#define LOPSIDED_CHECK_HOOK(hook, Concept) \
-  static_assert(L::hooks.hook == detail::Concept<L>, "hook '" #hook "': `hooks` and the members of the learner differ")
+#define LOPSIDED_CHECK_HOOK(hook, Concept)                                                                       \
+  static_assert(L::hooks.hook == detail::Concept<L>, "hook '" #hook "': `hooks` and the members of the learner " \
+                                                                    "differ")
 template <Learner L>
 consteval bool has_its_hooks() {
   LOPSIDED_CHECK_HOOK(observe, Observes);
@@ -252,7 +253,8 @@ bool dense(const L& learner) {
 }
 // The score of a raw row: prepare(raw) is the row as the learner is to see it, with `offset` more columns.
 template <Learner L>
-[[gnu::always_inline]] inline double score(const L& learner, const RowLike auto& raw, Index known, Index offset, auto prepare) {
+[[gnu::always_inline]] inline double score(const L& learner, const RowLike auto& raw, Index known, Index offset,
+                                           auto prepare) {
   if constexpr (L::hooks.scales)
     return learner.scales() ? learner.score(raw, known) : learner.score(prepare(raw), known + offset);
   else return learner.score(prepare(raw));

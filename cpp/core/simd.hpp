@@ -33,12 +33,12 @@ inline namespace LOPSIDED_ISA {}
 
 // LOPSIDED_HAS_AVX2: CMake compiles the second copy.
 #ifdef LOPSIDED_HAS_AVX2
-#define LOPSIDED_COPIES(...)  \
-  namespace plain {           \
-  __VA_ARGS__                 \
-  }                           \
-  namespace avx2 {            \
-  __VA_ARGS__                 \
+#define LOPSIDED_COPIES(...) \
+  namespace plain {          \
+  __VA_ARGS__                \
+  }                          \
+  namespace avx2 {           \
+  __VA_ARGS__                \
   }
 #define LOPSIDED_BEST(...) (::lopsided::simd::has_avx2 ? avx2::__VA_ARGS__ : plain::__VA_ARGS__)
 #else

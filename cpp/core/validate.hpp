@@ -29,7 +29,8 @@ inline bool all_finite(std::span<const double> values) {
 
 // Whether these can be the features of a row: below `columns`, none twice, in any order.
 inline bool are_features(std::span<const Index> indices, std::size_t columns) {
-  if (!std::all_of(indices.begin(), indices.end(), [=](Index j) { return j >= 0 && static_cast<std::size_t>(j) < columns; }))
+  if (!std::all_of(indices.begin(), indices.end(),
+                   [=](Index j) { return j >= 0 && static_cast<std::size_t>(j) < columns; }))
     return false;
   const auto increasing = [](std::span<const Index> all) {
     return std::adjacent_find(all.begin(), all.end(), std::greater_equal<>()) == all.end();

@@ -46,9 +46,7 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-bool only_digits(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-}
+bool only_digits(const std::string& text) { return !text.empty() && text.find_first_not_of("0123456789") == text.npos; }
 
 std::vector<std::string> words(const std::string& line) {
   std::vector<std::string> found(1);
@@ -71,8 +69,7 @@ bool read_pair(const std::string& word, const LibsvmOptions& options, Row& row) 
 }
 
 // A row, nothing if the line holds none; false for a bad line.
-bool read_line(const std::string& line, const LibsvmOptions& options, std::optional<Row>& out,
-               bool& labelled) {
+bool read_line(const std::string& line, const LibsvmOptions& options, std::optional<Row>& out, bool& labelled) {
   std::vector<std::string> rest = words(line);
   if (rest.empty()) return true;
   Row row{};
@@ -122,8 +119,7 @@ Story read_slowly(const std::string& text, const LibsvmOptions& options) {
 
 // A fault quotes the text that stands at its place.
 void check_fault(const Fault& fault, std::string_view text, std::int64_t first_line) {
-  for (std::int64_t line = first_line; line < fault.line; ++line)
-    text.remove_prefix(text.find('\n') + 1);
+  for (std::int64_t line = first_line; line < fault.line; ++line) text.remove_prefix(text.find('\n') + 1);
   text = text.substr(0, text.find('\n'));
   require(fault.column >= 1 && fault.column - 1 <= static_cast<std::int64_t>(text.size()),
           "the column is within the line");

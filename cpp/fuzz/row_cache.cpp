@@ -38,8 +38,8 @@ void look_at(const PackedBlock& block) {
       require(k == block.starts()[i] || block.indices()[k - 1] < index, "columns in order");
       require(std::isfinite(block.values()[k]), "values are finite");
     }
-    require(rows.row<SparseRow>(static_cast<Count>(i), scratch).size ==
-                block.starts()[i + 1] - block.starts()[i], "rows are whole");
+    require(rows.row<SparseRow>(static_cast<Count>(i), scratch).size == block.starts()[i + 1] - block.starts()[i],
+            "rows are whole");
   }
 }
 
@@ -84,8 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string bytes = pack(block, data[1]);
   const Copy copy(bytes);
   const PackedBlock back(copy.data(), copy.size);
-  require(back.size() == bytes.size() && back.labelled() == block.labelled &&
-              back.columns() == block.columns,
+  require(back.size() == bytes.size() && back.labelled() == block.labelled && back.columns() == block.columns,
           "a block says what it was made of");
   std::vector<std::int64_t> lines = back.lines();
   for (std::int64_t& line : lines) line -= data[1];

@@ -24,8 +24,7 @@ struct Set final : OptionVisitor {
   explicit Set(double number) : number(number) {}
   void operator()(const char* name, double& value) override {
     const std::string option = name;
-    if (option == "learning_rate" || option == "C" || option == "regularization" || option == "l1")
-      value = number;
+    if (option == "learning_rate" || option == "C" || option == "regularization" || option == "l1") value = number;
   }
   void operator()(const char* name, bool& value) override {
     const std::string option = name;

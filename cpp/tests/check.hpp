@@ -33,17 +33,17 @@ inline bool near(double a, double b, double tolerance = 1e-12) {
 }  // namespace check
 
 #define CHECK(...) check::that((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
-#define CHECK_THROWS(Error, ...)                                                 \
-  do {                                                                           \
-    bool thrown = false;                                                         \
-    try {                                                                        \
-      __VA_ARGS__;                                                               \
-    } catch (const Error&) {                                                     \
-      thrown = true;                                                             \
-    }                                                                            \
-    check::that(thrown, #__VA_ARGS__ " throws " #Error, __FILE__, __LINE__);     \
+#define CHECK_THROWS(Error, ...)                                             \
+  do {                                                                       \
+    bool thrown = false;                                                     \
+    try {                                                                    \
+      __VA_ARGS__;                                                           \
+    } catch (const Error&) {                                                 \
+      thrown = true;                                                         \
+    }                                                                        \
+    check::that(thrown, #__VA_ARGS__ " throws " #Error, __FILE__, __LINE__); \
   } while (false)
-#define TEST(name)                                         \
-  static void name();                                      \
+#define TEST(name)                                           \
+  static void name();                                        \
   static const check::Register register_##name(#name, name); \
   static void name()

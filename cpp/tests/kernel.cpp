@@ -17,15 +17,15 @@ bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; 
 
 double wave(std::size_t k) { return std::sin(2.3 * static_cast<double>(k)) * (k % 5 != 0); }
 
-kernel::Kernelled dense_row(std::size_t start, Index n) {
+kernel::StoredRow dense_row(std::size_t start, Index n) {
   std::vector<double> values;
   for (Index j = 0; j < n; ++j) values.push_back(wave(start + static_cast<std::size_t>(j)));
-  kernel::Kernelled out;
+  kernel::StoredRow out;
   out.take(DenseRow{values.data(), n, 0}, false);
   return out;
 }
-kernel::Kernelled sparse_row(std::size_t start, Index n) {
-  kernel::Kernelled out = dense_row(start, n);
+kernel::StoredRow sparse_row(std::size_t start, Index n) {
+  kernel::StoredRow out = dense_row(start, n);
   out.make_sparse();
   return out;
 }
@@ -95,7 +95,7 @@ Parts saved(Learner& learner) {
 
 template <class Learner, bool sparse>
 double teach(Learner& learner, std::size_t round, Index n) {
-  const kernel::Kernelled row = sparse ? sparse_row(round * 7, n) : dense_row(round * 7, n);
+  const kernel::StoredRow row = sparse ? sparse_row(round * 7, n) : dense_row(round * 7, n);
   const Target t{wave(round * 7) + wave(round * 7 + 1) > 0.4 ? 1.0 : -1.0, 1, 1 + 0.5 * (round % 2), round + 1};
   const auto step = [&](const auto& x) {
     const double score = learner.observe(x);
@@ -104,8 +104,7 @@ double teach(Learner& learner, std::size_t round, Index n) {
   };
   if constexpr (sparse)
     return step(SparseRow{row.indices.data(), row.values.data(), static_cast<Index>(row.indices.size()), 0});
-  else
-    return step(DenseRow{row.values.data(), n, 0});
+  else return step(DenseRow{row.values.data(), n, 0});
 }
 
 }  // namespace
@@ -131,7 +130,7 @@ TEST(exponentials_are_those_of_more_digits) {
 }
 
 TEST(kernels_are_their_formulas) {
-  const kernel::Kernelled x = dense_row(3, 9), z = dense_row(40, 9);
+  const kernel::StoredRow x = dense_row(3, 9), z = dense_row(40, 9);
   double squared = 0, absolute = 0, dot = 0;
   for (std::size_t j = 0; j < 9; ++j) {
     const double gap = x.values[j] - z.values[j];
@@ -184,7 +183,7 @@ TEST(rows_are_kept_in_a_list) {
     std::vector<std::size_t> list;
     const auto check_list = [&] {
       CHECK(rows.size() == list.size());
-      kernel::Kernelled out;
+      kernel::StoredRow out;
       for (std::size_t p = 0; p < list.size(); ++p) {
         rows.read(rows.slot(p), out);
         CHECK(out.values == row(list[p]).values && out.indices == row(list[p]).indices);
@@ -206,7 +205,7 @@ TEST(rows_are_kept_in_a_list) {
       check_list();
     }
     if (!sparse) rows.make_sparse();
-    kernel::Kernelled out;
+    kernel::StoredRow out;
     rows.read(rows.slot(0), out);
     CHECK(out.sparse && out.values == sparse_row(list[0], 5).values);
   }
@@ -268,7 +267,8 @@ TEST(koil_has_the_same_bits_on_every_machine) {  // tests/test_kernel.py has the
   double score = 0;
   for (std::uint32_t i = 0; i < 200; ++i) {
     double values[7];
-    for (std::uint32_t j = 0; j < 7; ++j) values[j] = static_cast<double>((i * 7 + j + 1) * 2654435761u) * 0x1p-32 - 0.5;
+    for (std::uint32_t j = 0; j < 7; ++j)
+      values[j] = static_cast<double>((i * 7 + j + 1) * 2654435761u) * 0x1p-32 - 0.5;
     const DenseRow x{values, 7, 0};
     score = learner.observe(x);
     learner.learn(x, {values[0] + values[1] > 0.2 ? 1.0 : -1.0, 1, 1, i + 1}, score);

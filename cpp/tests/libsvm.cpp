@@ -14,8 +14,7 @@ namespace {
 using Pairs = std::vector<std::pair<Index, double>>;
 
 // Parses a copy on the heap of just the right size: a sanitizer sees any read beyond it.
-LibsvmBlock parse(std::string_view text, const LibsvmOptions& options = {},
-                  std::int64_t first_line = 1) {
+LibsvmBlock parse(std::string_view text, const LibsvmOptions& options = {}, std::int64_t first_line = 1) {
   const auto copy = std::make_unique<char[]>(text.size());
   std::copy(text.begin(), text.end(), copy.get());
   LibsvmBlock block = parse_libsvm({copy.get(), text.size()}, first_line, options);
@@ -48,8 +47,7 @@ std::vector<Pairs> rows_of(const LibsvmBlock& block) {
   return rows;
 }
 
-bool holds(const LibsvmBlock& block, const std::vector<std::int32_t>& labels,
-           const std::vector<Pairs>& rows) {
+bool holds(const LibsvmBlock& block, const std::vector<std::int32_t>& labels, const std::vector<Pairs>& rows) {
   return block.faults.empty() && block.labels == labels && rows_of(block) == rows &&
          block.lines.size() == labels.size();
 }
@@ -60,12 +58,24 @@ const std::vector<Pairs> one_row = {{{0, 0.5}, {2, -3.0}}};
 
 TEST(every_way_to_write_a_row) {
   for (const char* text : {
-           "1 1:0.5 3:-3\n",         "1 1:0.5 3:-3",            "+1 1:.5 3:-3.\r\n",
-           "1\t1:0.5\t3:-3\t\n",     "  1   1:0.5 \t 3:-3   ",  "1.0 1:5e-1 3:-3e0\n",
-           "1e0 1:0.5 3:-3\r",       "1 3:-3 1:0.5\n",          "1 1:0.5 3:-3 # note 7:8\n",
-           "1 1:0.5 3:-3#note",      "1 qid:7 1:0.5 3:-3\n",    "1 qid:123456789012 1:0.5 3:-3",
-           "\n\n1 1:0.5 3:-3\n\n",   "# note\n1 1:0.5 3:-3\n#", "\r\n \t\r\n1 1:0.5 3:-3\r\n\r\n",
-           "1 001:+0.5 3:-30e-1\n",  "10e-1 1:0.5 3:-3 #\n",    "1 1:0.5\r3:-3\n",
+           "1 1:0.5 3:-3\n",
+           "1 1:0.5 3:-3",
+           "+1 1:.5 3:-3.\r\n",
+           "1\t1:0.5\t3:-3\t\n",
+           "  1   1:0.5 \t 3:-3   ",
+           "1.0 1:5e-1 3:-3e0\n",
+           "1e0 1:0.5 3:-3\r",
+           "1 3:-3 1:0.5\n",
+           "1 1:0.5 3:-3 # note 7:8\n",
+           "1 1:0.5 3:-3#note",
+           "1 qid:7 1:0.5 3:-3\n",
+           "1 qid:123456789012 1:0.5 3:-3",
+           "\n\n1 1:0.5 3:-3\n\n",
+           "# note\n1 1:0.5 3:-3\n#",
+           "\r\n \t\r\n1 1:0.5 3:-3\r\n\r\n",
+           "1 001:+0.5 3:-30e-1\n",
+           "10e-1 1:0.5 3:-3 #\n",
+           "1 1:0.5\r3:-3\n",
            "1 1:50000E-5 3:-3.000000000000000000000000000\n",
        }) {
     const LibsvmBlock block = parse(text);
@@ -77,8 +87,7 @@ TEST(every_way_to_write_a_row) {
 
 TEST(rows_without_pairs_and_labels_of_any_kind) {
   const LibsvmBlock block = parse("0\n-1 \n+1 #\n2 qid:1\n1000000000 1:0\n-1000000000 2:-0");
-  CHECK(holds(block, {0, -1, 1, 2, 1'000'000'000, -1'000'000'000},
-              {{}, {}, {}, {}, {{0, 0.0}}, {{1, -0.0}}}));
+  CHECK(holds(block, {0, -1, 1, 2, 1'000'000'000, -1'000'000'000}, {{}, {}, {}, {}, {{0, 0.0}}, {{1, -0.0}}}));
   CHECK(std::signbit(block.values[1]) && block.columns == 2 && block.lines_read == 6);
 }
 
@@ -206,8 +215,8 @@ TEST(each_fault_says_where_what_and_what_was_expected) {
       continue;
     }
     const Fault& fault = block.faults[0];
-    const bool right = fault.line == c.line && fault.column == c.column && fault.found == c.found &&
-                       fault.expected == c.expected;
+    const bool right =
+        fault.line == c.line && fault.column == c.column && fault.found == c.found && fault.expected == c.expected;
     CHECK(right);
     if (!right)
       std::printf("of: %s\n  line %d, column %d, \"%s\", %s\n", c.text, static_cast<int>(fault.line),
@@ -221,9 +230,8 @@ TEST(a_column_that_stands_twice_is_a_fault) {
     std::int64_t column;
     const char* found;
   };
-  for (const Case& c : std::initializer_list<Case>{{"1 3:1 3:1", 7, "3:1"},
-                                                   {"1 3:1 5:1 3:2", 11, "3:2"},
-                                                   {"3 qid:3 5:1\t03:1 4:1 3:2 7:1 #", 22, "3:2"}}) {
+  for (const Case& c : std::initializer_list<Case>{
+           {"1 3:1 3:1", 7, "3:1"}, {"1 3:1 5:1 3:2", 11, "3:2"}, {"3 qid:3 5:1\t03:1 4:1 3:2 7:1 #", 22, "3:2"}}) {
     const LibsvmBlock block = parse(c.text);
     CHECK(block.faults.size() == 1 && block.labels.empty() && block.starts.back() == 0);
     CHECK(block.faults.at(0).line == 1 && block.faults.at(0).column == c.column);
@@ -236,12 +244,10 @@ TEST(the_limit_is_the_number_of_columns) {
   LibsvmOptions options;
   options.max_features = 5;
   CHECK(parse("1 5:1", options).columns == 5);
-  CHECK(parse("1 6:1", options).faults.at(0).expected ==
-        "an index of at most 5 (the limit is max_features)");
+  CHECK(parse("1 6:1", options).faults.at(0).expected == "an index of at most 5 (the limit is max_features)");
   options.base = 0;
   CHECK(parse("1 4:1", options).columns == 5);
-  CHECK(parse("1 5:1", options).faults.at(0).expected ==
-        "an index of at most 4 (the limit is max_features)");
+  CHECK(parse("1 5:1", options).faults.at(0).expected == "an index of at most 4 (the limit is max_features)");
   options.max_features = std::numeric_limits<Index>::max();
   CHECK(parse("1 2147483646:1", options).columns == std::numeric_limits<Index>::max());
   CHECK(parse("1 2147483647:1", options).faults.size() == 1);
@@ -251,8 +257,8 @@ TEST(the_limit_is_the_number_of_columns) {
 }
 
 TEST(a_bad_line_leaves_no_trace) {
-  for (const char* bad : {"1 1:5 7:6 99:nan", "x", "1 99:1 98:1 99:2", "1 0:2", "99:1", "5 1:1 2",
-                          "1 1:1:1", "1 99:1 50000001:1", "9 qid:x"}) {
+  for (const char* bad : {"1 1:5 7:6 99:nan", "x", "1 99:1 98:1 99:2", "1 0:2", "99:1", "5 1:1 2", "1 1:1:1",
+                          "1 99:1 50000001:1", "9 qid:x"}) {
     const LibsvmBlock block = parse(std::string("1 2:1 3:2\n").append(bad).append("\n0 4:3\n"), tolerant());
     CHECK(block.labels == (std::vector<std::int32_t>{1, 0}));
     CHECK(block.lines == (std::vector<std::int64_t>{1, 3}));
@@ -332,9 +338,7 @@ class Writer {
     state_ = state_ * 6364136223846793005 + 1442695040888963407;
     return (state_ >> 33) % n;
   }
-  std::string pick(std::initializer_list<const char*> words) {
-    return words.begin()[below(words.size())];
-  }
+  std::string pick(std::initializer_list<const char*> words) { return words.begin()[below(words.size())]; }
   std::string digits(std::uint64_t n) {
     std::string out;
     while (out.size() < n) out += static_cast<char>('0' + below(10));
@@ -353,7 +357,11 @@ class Writer {
       case 2: return sign + "0." + digits(13 + below(6));
       case 3: return sign + digits(1) + "." + digits(7) + pick({"e-02", "E5", "e+00", "e-300"});
       case 4: return sign + pick({"0", ".5", "5.", "1.", "-.0", "9007199254740993"});
-      case 5: case 6: case 7: case 8: case 9: return sign + digits(1 + below(3));
+      case 5:
+      case 6:
+      case 7:
+      case 8:
+      case 9: return sign + digits(1 + below(3));
       default: return sign + "0." + digits(6);
     }
   }

@@ -52,9 +52,7 @@ struct SetAsking final : OptionVisitor {
 // Every number of a model's state, in order.
 struct Flatten final : StateVisitor {
   std::vector<double> all;
-  void operator()(const char*, Vector& v) override {
-    all.insert(all.end(), v.data(), v.data() + v.size());
-  }
+  void operator()(const char*, Vector& v) override { all.insert(all.end(), v.data(), v.data() + v.size()); }
   void operator()(const char*, Symmetric& m) override { square(m); }
   void operator()(const char*, SymmetricOf<float>& m) override { square(m); }
   template <class Value>
@@ -69,12 +67,8 @@ struct Flatten final : StateVisitor {
       all.insert(all.end(), row, row + t.width());
     });
   }
-  void operator()(const char*, std::vector<double>& few) override {
-    all.insert(all.end(), few.begin(), few.end());
-  }
-  void operator()(const char*, Series& many) override {
-    all.insert(all.end(), many.values.begin(), many.values.end());
-  }
+  void operator()(const char*, std::vector<double>& few) override { all.insert(all.end(), few.begin(), few.end()); }
+  void operator()(const char*, Series& many) override { all.insert(all.end(), many.values.begin(), many.values.end()); }
   void operator()(const char*, double& v) override { all.push_back(v); }
   void operator()(const char*, Count& v) override { all.push_back(static_cast<double>(v)); }
 };
@@ -91,8 +85,7 @@ struct Stream {
   std::vector<std::int8_t> y;
 
   Stream(Count n, Index columns, double start = 0) : columns(columns), x(n * columns), y(n) {
-    for (std::size_t k = 0; k < x.size(); ++k)
-      x[k] = std::sin(start + 2.3 * static_cast<double>(k)) * (k % 5 != 0);
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::sin(start + 2.3 * static_cast<double>(k)) * (k % 5 != 0);
     for (Count i = 0; i < n; ++i) y[i] = x[i * columns] + 0.2 > 0.9 ? 1 : -1;
   }
   Rows rows(Count first, Count last) const {
@@ -120,8 +113,7 @@ TEST(every_kind_learns_the_same_bits_in_any_chunks) {
       SetScaling options;
       if (scaled) whole->options(options), parts->options(options);
       stream.teach(*whole, 0, 60);
-      for (const auto& [first, last] : {std::pair{0, 1}, {1, 2}, {2, 30}, {30, 60}})
-        stream.teach(*parts, first, last);
+      for (const auto& [first, last] : {std::pair{0, 1}, {1, 2}, {2, 30}, {30, 60}}) stream.teach(*parts, first, last);
       CHECK(state(*whole) == state(*parts));
     }
 }
@@ -139,8 +131,7 @@ TEST(every_kind_buys_the_same_labels_in_any_chunks_and_at_no_delay) {
         model->options(asking);
       }
       stream.teach(*whole, 0, 60);
-      for (const auto& [first, last] : {std::pair{0, 1}, {1, 2}, {2, 30}, {30, 60}})
-        stream.teach(*parts, first, last);
+      for (const auto& [first, last] : {std::pair{0, 1}, {1, 2}, {2, 30}, {30, 60}}) stream.teach(*parts, first, last);
       Pass pass = stream.pass(0, 60);
       pass.delays = at_once.data();
       late->learn(stream.rows(0, 60), pass);

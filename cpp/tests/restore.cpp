@@ -28,7 +28,9 @@ using Entries = std::map<std::string, std::variant<Count, double, List, Features
 
 struct StateToEntries final : StateVisitor {
   Entries all;
-  void operator()(const char* name, Vector& v) override { all[name] = Values{{v.data(), v.data() + v.size()}, {v.size()}}; }
+  void operator()(const char* name, Vector& v) override {
+    all[name] = Values{{v.data(), v.data() + v.size()}, {v.size()}};
+  }
   void operator()(const char* name, Symmetric& m) override { square(name, m); }
   void operator()(const char* name, SymmetricOf<float>& m) override { square(name, m); }
   void operator()(const char* name, Table& t) override {
@@ -122,10 +124,21 @@ const std::map<std::string, double> settings[] = {
     {{"target_sparsity", 0.9}, {"query", 1}, {"max_pending", 4}, {"period", 3}},
     {{"sketch_size", 2}, {"sketch_every", 3}},
     {{"sketch_size", 2}, {"directions", 1}},
-    {{"gamma", 0.5}, {"size.negative", 3}, {"size.positive", 2}, {"buffer_size", 4}, {"neighbors.negative", 1},
-     {"truncation", 5}, {"fit_threshold", 1}, {"kernels", 1}},
-    {{"kernel", 3}, {"policy", 3}, {"size.negative", 2}, {"buffer_size", 2}, {"violators_first", 1},
-     {"neighbors.negative", 1}, {"tolerance", 0.001}},
+    {{"gamma", 0.5},
+     {"size.negative", 3},
+     {"size.positive", 2},
+     {"buffer_size", 4},
+     {"neighbors.negative", 1},
+     {"truncation", 5},
+     {"fit_threshold", 1},
+     {"kernels", 1}},
+    {{"kernel", 3},
+     {"policy", 3},
+     {"size.negative", 2},
+     {"buffer_size", 2},
+     {"violators_first", 1},
+     {"neighbors.negative", 1},
+     {"tolerance", 0.001}},
     {{"buffer_negative", 3}, {"buffer_positive", 2}, {"variant", 1}},
     {{"buffer_negative", 3}, {"buffer_positive", 2}, {"query", 1}, {"max_pending", 3}},
     {{"dense", 1}, {"trial", 30}},
@@ -155,7 +168,8 @@ struct Stream {
   }
   Count size() const { return labels.size(); }
   Rows rows(bool sparse) const {
-    if (sparse) return Rows({starts.data(), indices.data(), values.data(), false, false, false, values.size()}, size(), columns);
+    if (sparse)
+      return Rows({starts.data(), indices.data(), values.data(), false, false, false, values.size()}, size(), columns);
     return Rows({dense.data(), false, columns, 1}, size(), columns);
   }
   Pass pass() const {
@@ -213,7 +227,8 @@ void use(Model& model, const Stream& known, const Stream& wider, bool asks) {
   });
 }
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(),
+                 infinite = std::numeric_limits<double>::infinity();
 
 // Calls `then` with the state after each of the changes.
 struct Changes {
@@ -247,8 +262,9 @@ struct Changes {
   void change(const std::string& name, Entries& bad, const List& was) {
     const double n = static_cast<double>(features);
     const bool records = name.starts_with("pending.") || name.ends_with(".waiting") || name.ends_with("tives");
-    const std::size_t many = was.values.size(), front = records ? 11 : 2;  // of a long list its first numbers and the last
-    for (std::size_t k = 0; k < many; k = k + 1 > front && k + 1 < many ? many - 1 : k + 1) {
+    const std::size_t many = was.values.size(),
+                      front = records ? 11 : 2;  // of a long list its first numbers and the last
+    for (std::size_t k = 0; k<many; k = k + 1> front && k + 1 < many ? many - 1 : k + 1) {
       List now = was;
       for (const double v : {0.0, -1.0, 0.5, now.values[k] + 1, n - 1, n, n + 1, 0x1p31, 0x1p53, 0x1p62, 1e308,
                              not_a_number, infinite}) {
@@ -304,7 +320,8 @@ struct Outcomes {
 
 void restore_changed(const Model& fresh, const Entries& good, Index features, const Stream& known, const Stream& wider,
                      bool asks, Outcomes& outcomes) {
-  Changes{good, static_cast<Count>(features), [&](const std::string&, const Entries& bad) {
+  Changes{good, static_cast<Count>(features),
+          [&](const std::string&, const Entries& bad) {
             auto model = fresh.clone();
             try {
               StateFromEntries from(bad);
@@ -317,7 +334,8 @@ void restore_changed(const Model& fresh, const Entries& good, Index features, co
             }
             ++outcomes.accepted;
             use(*model, known, wider, asks);
-          }}.all();
+          }}
+      .all();
 }
 
 bool has_matrix(const Entries& state) {
@@ -403,7 +421,8 @@ TEST(a_refused_state_leaves_the_model_unchanged) {
 
 TEST(a_small_state_cannot_ask_for_much_memory) {
   const Stream stream(14, 5, 2);
-  for (const char* kind : {"cog", "acog-full", "ssol-full-float32", "acog-dense-sketch", "opauc", "oam", "recommended"}) {
+  for (const char* kind :
+       {"cog", "acog-full", "ssol-full-float32", "acog-dense-sketch", "opauc", "oam", "recommended"}) {
     const auto fresh = make_model(kind), taught = fresh->clone();
     learn(*taught, stream, false);
     StateToEntries state;

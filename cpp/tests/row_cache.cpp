@@ -10,8 +10,8 @@ using namespace lopsided;
 namespace {
 
 // Where things stand in the block of the text below.
-constexpr std::size_t coding = 4, rows = 8, stored = 12, columns = 16, flags = 20, first_line = 24,
-                      size = 32, starts = 64, labels = 128, indices = 192, values = 256;
+constexpr std::size_t coding = 4, rows = 8, stored = 12, columns = 16, flags = 20, first_line = 24, size = 32,
+                      starts = 64, labels = 128, indices = 192, values = 256;
 constexpr std::string_view text = "1 1:0.1 3:2\n-1 2:3\n";
 
 struct Bytes {
@@ -22,9 +22,7 @@ struct Bytes {
   void put(std::size_t at, Value value) {
     std::memcpy(reinterpret_cast<char*>(words.data()) + at, &value, sizeof value);
   }
-  void make_right() {
-    put(40, checksum(words.data() + 8, words.size() * 8 - 64, checksum(words.data(), 40)));
-  }
+  void make_right() { put(40, checksum(words.data() + 8, words.size() * 8 - 64, checksum(words.data(), 40))); }
   PackedBlock read() const { return {reinterpret_cast<const char*>(words.data()), words.size() * 8}; }
   std::vector<std::uint64_t> words;
 };
@@ -115,6 +113,5 @@ TEST(listed_lines_rise_from_the_first) {
 TEST(every_cut_block_is_refused) {
   const Bytes bytes = packed();
   const char* const data = reinterpret_cast<const char*>(bytes.words.data());
-  for (std::size_t left = 0; left < 320; ++left)
-    CHECK_THROWS(std::invalid_argument, (PackedBlock(data, left)));
+  for (std::size_t left = 0; left < 320; ++left) CHECK_THROWS(std::invalid_argument, (PackedBlock(data, left)));
 }

@@ -8,10 +8,10 @@ namespace {
 
 std::vector<double> values(const DenseRow& x) { return {x.values, x.values + x.size}; }
 
-Rows csr(const std::vector<std::int32_t>& starts, const std::vector<Index>& indices,
-         const std::vector<double>& data, Index columns) {
-  return Rows({starts.data(), indices.data(), data.data(), false, false, false, data.size()},
-              starts.size() - 1, columns);
+Rows csr(const std::vector<std::int32_t>& starts, const std::vector<Index>& indices, const std::vector<double>& data,
+         Index columns) {
+  return Rows({starts.data(), indices.data(), data.data(), false, false, false, data.size()}, starts.size() - 1,
+              columns);
 }
 
 }  // namespace
@@ -58,8 +58,7 @@ TEST(bad_columns_and_values_are_refused_with_their_place) {
   }
   const std::int64_t starts[] = {0, 1}, far[] = {std::int64_t{1} << 40};
   const double one = 1;
-  CHECK_THROWS(DataError, Rows({starts, far, &one, true, true, false, 1}, 1, 3)
-                              .row<SparseRow>(0, scratch));
+  CHECK_THROWS(DataError, Rows({starts, far, &one, true, true, false, 1}, 1, 3).row<SparseRow>(0, scratch));
   CHECK_THROWS(DataError, csr({0, 1}, {0}, {huge}, 1).row<SparseRow>(0, scratch));
   try {
     csr({0, 1, 3}, {0, 1, 2}, {1, 2, nan}, 3).row<SparseRow>(1, scratch);

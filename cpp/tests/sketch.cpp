@@ -79,8 +79,7 @@ std::vector<std::vector<double>> directions(Sketch<Form>& sketch) {
     if (!width) out[i] = parts["sketch.direction." + std::to_string(i)];
     for (std::size_t j = 0; width && j < d; ++j) {
       double sum = 0;
-      for (std::size_t k = 0; k < m; ++k)
-        sum += parts["sketch.basis"][i * m + k] * parts["sketch"][j * width + 1 + k];
+      for (std::size_t k = 0; k < m; ++k) sum += parts["sketch.basis"][i * m + k] * parts["sketch"][j * width + 1 + k];
       out[i].push_back(sum);
     }
   }

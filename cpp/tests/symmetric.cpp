@@ -22,7 +22,8 @@ void multiplies_like_a_square_matrix(double tolerance) {
     for (std::size_t i = 0; i < n; ++i) square[i * n + i] = 1;
     for (std::size_t round = 0; round < 3; ++round) {
       std::vector<Value> x(matrix.padded()), s(matrix.padded()), out(matrix.padded());
-      for (std::size_t j = 0; j < n; ++j) x[j] = noise<Value>(j + round), s[j] = Value(0.3) * noise<Value>(2 * j + round);
+      for (std::size_t j = 0; j < n; ++j)
+        x[j] = noise<Value>(j + round), s[j] = Value(0.3) * noise<Value>(2 * j + round);
       matrix.multiply(x.data(), s.data(), out.data());
       for (std::size_t i = 0; i < n; ++i) {
         double expected = 0;
@@ -107,7 +108,8 @@ double fused_products(Symmetric& matrix, const std::vector<double>& x) {
   double total[4] = {};
   for (std::size_t j = 0; j < matrix.padded(); ++j) {
     double sum = 0;
-    for (std::size_t i = j / 4 * 4; i < matrix.padded(); ++i) sum = std::fma(at(i, j), (i / 4 == j / 4 ? 0.5 : 1) * x[i], sum);
+    for (std::size_t i = j / 4 * 4; i < matrix.padded(); ++i)
+      sum = std::fma(at(i, j), (i / 4 == j / 4 ? 0.5 : 1) * x[i], sum);
     total[j % 4] = std::fma(sum, x[j], total[j % 4]);
   }
   return 2 * ((total[0] + total[2]) + (total[1] + total[3]));

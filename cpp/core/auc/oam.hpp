@@ -1,6 +1,6 @@
-// OAM, online AUC maximisation with a reservoir of each class (Zhao, Hoi, Jin & Yang 2011). A row x of
-// class y meets every kept row x_i of the other class, z_i = x - x_i, with a cap
-// c = factor * C * weight * max(1, rows of the other class / its room):
+// OAM, online AUC maximisation with a reservoir for each class (Zhao, Hoi, Jin & Yang 2011). A row x of
+// class y is compared with every stored row x_i of the other class, z_i = x - x_i, with a cap
+// c = factor * C * weight * max(1, rows of the other class / its capacity):
 //   seq   w += min(c, max(0, 1 - y w.z_i) / |z_i|^2) y z_i, one after the other
 //   gra   w += c y z_i for all i at once with y w.z_i <= 1
 #pragma once
@@ -74,8 +74,7 @@ class Oam {
     return stepped;
   }
 
-  bool all_at_once(const RowLike auto& x, const std::vector<StoredRow>& others, double y, double cap,
-                   double score) {
+  bool all_at_once(const RowLike auto& x, const std::vector<StoredRow>& others, double y, double cap, double score) {
     close_.clear();
     for (const StoredRow& other : others)
       if (y * (score - other.dot(weights_.data())) <= 1) close_.push_back(&other);
@@ -85,7 +84,7 @@ class Oam {
     return true;
   }
 
-  // x with a place for every feature, as long as it meets the others.
+  // x as a dense array, while it is compared with the others.
   template <RowLike Row>
   void spread(const Row& x) {
     x_.assign(weights_.size(), 0);
@@ -133,7 +132,7 @@ class Oam {
   Reservoir negatives_, positives_;
 
   std::vector<double> x_;
-  std::vector<Index> place_;  // of each feature in x, plus 1
+  std::vector<Index> place_;  // position of each feature in x, plus 1
   Scratch z_;
   std::vector<const StoredRow*> close_;
 };

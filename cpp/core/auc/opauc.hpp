@@ -1,5 +1,5 @@
-// OPAUC, one-pass AUC optimisation (Gao, Jin, Zhu & Zhou 2013): a step down the square loss of a row x
-// of class y with all rows of the other class, of which mean c and covariance S are enough,
+// OPAUC, one-pass AUC optimisation (Gao, Jin, Zhu & Zhou 2013): a gradient step on the square loss of a row x
+// of class y against all rows of the other class, for which their mean c and covariance S suffice,
 //   w -= learning_rate * weight * (regularization w - y (x - c) + (x - c) (x - c).w + S w).
 #pragma once
 
@@ -63,7 +63,7 @@ class Opauc {
   }
 
  private:
-  // What is known of the rows of a class: covariance = scatter / weight.
+  // Statistics of the rows of a class: covariance = scatter / weight.
   struct Class {
     double weight = 0;
     Vector mean;

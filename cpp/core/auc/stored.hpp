@@ -1,4 +1,4 @@
-// Rows that a learner keeps, as it saw them.
+// Rows that a learner stores.
 #pragma once
 
 #include "../input/rows.hpp"
@@ -10,7 +10,7 @@
 
 LOPSIDED_ISA_BEGIN
 
-// Dense rows end at their last value other than 0: how many features were known does not matter.
+// Dense rows end at their last nonzero value: the number of known features does not matter.
 struct StoredRow {
   bool sparse = false;
   std::vector<double> values;
@@ -41,12 +41,12 @@ struct StoredRow {
   SparseRow as_sparse() const { return {indices.data(), values.data(), size(), 0}; }
 };
 
-// A uniform sample of the rows of one class, of at most `room` rows (Vitter 1985, algorithm R).
+// A uniform sample of at most `room` rows of one class (Vitter 1985, algorithm R).
 class Reservoir {
  public:
   double room = 100;
 
-  // `draw` gives uniform numbers from [0, 1).
+  // `draw` returns uniform numbers from [0, 1).
   void add(const RowLike auto& x, auto draw) {
     ++seen_;
     const double size = static_cast<double>(rows_.size());
@@ -62,11 +62,11 @@ class Reservoir {
   }
 
   const std::vector<StoredRow>& rows() const { return rows_; }
-  // Rows of the class for each that is kept, at least 1.
+  // Rows of the class per stored row, at least 1.
   double share() const { return std::max(1.0, static_cast<double>(seen_) / room); }
   std::size_t bytes() const { return bytes_; }
 
-  // `columns`: features that a row can have.
+  // `columns`: how many features a row can have.
   void state(auto&& visit, const char* seen, const char* rows, std::size_t columns) {
     visit(seen, seen_);
     Series all;
@@ -96,7 +96,8 @@ class Reservoir {
     StoredRow row;
     row.sparse = at[1] != 0;
     const double n = at[0];
-    check(is_whole(n, static_cast<double>(columns) + 1) && n * (row.sparse ? 2 : 1) <= static_cast<double>(end - at - 2));
+    check(is_whole(n, static_cast<double>(columns) + 1) &&
+          n * (row.sparse ? 2 : 1) <= static_cast<double>(end - at - 2));
     at += 2;
     const At last = at + static_cast<std::ptrdiff_t>(n);
     row.values.assign(at, last);

@@ -62,7 +62,8 @@ class Bank {
     if (!same || places > most / (Learner::width * lanes)) return false;
     for_each_tile([&](auto& tile) { tile.reserve(places); });
     if (numbered_) places_.resize(size), begin(0);
-    else for (std::size_t j = 0; j < size; ++j) begin(j);
+    else
+      for (std::size_t j = 0; j < size; ++j) begin(j);
     prepare_.grow(static_cast<std::size_t>(columns_));
     return true;
   }
@@ -125,14 +126,16 @@ class Bank {
     Scratch raw, prepared;
     std::vector<double*> found;
     std::vector<Index> places(numbered_ ? static_cast<std::size_t>(columns_) + prepare_.offset() : 0), placed;
-    for (std::size_t p = 1; numbered_ && p < features_.size(); ++p) places[static_cast<std::size_t>(features_[p])] = static_cast<Index>(p);
+    for (std::size_t p = 1; numbered_ && p < features_.size(); ++p)
+      places[static_cast<std::size_t>(features_[p])] = static_cast<Index>(p);
     bool finite = true;
     for (Count i = 0; i < rows.size(); ++i) {
       Row x = prepare.row(rows.row<Row>(i, raw), columns_, false, prepared);
       if constexpr (std::same_as<Row, SparseRow>)
         if (numbered_) {
           placed.resize(static_cast<std::size_t>(x.size));
-          for (Index k = 0; k < x.size; ++k) placed[static_cast<std::size_t>(k)] = places[static_cast<std::size_t>(x.indices[k])];
+          for (Index k = 0; k < x.size; ++k)
+            placed[static_cast<std::size_t>(k)] = places[static_cast<std::size_t>(x.indices[k])];
           x.indices = placed.data();
         }
       std::size_t first = 0;
@@ -158,7 +161,8 @@ class Bank {
   bool sparse(const Rows& rows) const { return rows.sparse() && !(prepare_.standard && prepare_.centred); }
 
   static constexpr std::size_t most = std::size_t{1} << 27;  // numbers of features: 1 GB
-  static constexpr std::size_t few = 8;  // numbers of rows for each feature: what a place costs, by what a look at it does
+  static constexpr std::size_t few =
+      8;  // numbers of rows for each feature: what a place costs, by what a look at it does
 
   static void for_each_tile_of(auto& bank, auto visit) {
     for (auto& tile : bank.large_) visit(tile);
@@ -201,7 +205,8 @@ class Bank {
     if (out.size() < static_cast<std::size_t>(x.size)) out.resize(static_cast<std::size_t>(x.size));
     for (Index k = 0; k < x.size; ++k) {
       Index& place = places_[static_cast<std::size_t>(x.indices[k])];
-      if (place == 0) [[unlikely]] place = begun(x.indices[k]);
+      if (place == 0) [[unlikely]]
+        place = begun(x.indices[k]);
       out[static_cast<std::size_t>(k)] = place;
     }
     return out.data();
@@ -276,7 +281,7 @@ class Bank {
   Count rounds_ = 0;
   Index columns_ = 0;
   bool sparse_ = false, numbered_ = false;
-  std::vector<Index> places_;       // of each feature, while it learns; 0: it has not come
+  std::vector<Index> places_;  // of each feature, while it learns; 0: it has not come
   std::vector<Index> features_{0};  // of each place; 0 is that of all that have not come
 };
 
@@ -329,7 +334,7 @@ class Banks final : public Learned {
 
  private:
   struct alignas(128) Part {  // as tiles
-    std::size_t first;        // model
+    std::size_t first;  // model
     One bank;
   };
   // Each bank on a thread, with the kind of row it learned from. Whether all said yes.

@@ -42,7 +42,7 @@ template <int parts>
 template <std::size_t numbers>
 struct Next {
   double* const* places = nullptr;  // behind the last there is room for three more
-  Index size = 0;                   // none: they are near
+  Index size = 0;  // none: they are near
 
   [[gnu::always_inline]] void operator()(Index k) const {
     constexpr std::size_t line = 64 / sizeof(double);

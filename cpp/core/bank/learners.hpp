@@ -19,9 +19,7 @@ template <class Real>
 struct Numbers {
   double* first;
   std::size_t apart;
-  Anywhere<Real>& operator[](std::size_t i) const {
-    return *reinterpret_cast<Anywhere<Real>*>(first + i * apart);
-  }
+  Anywhere<Real>& operator[](std::size_t i) const { return *reinterpret_cast<Anywhere<Real>*>(first + i * apart); }
 };
 
 // What a pack has of the k-th feature of a row: a sparse one has been looked up, a dense one has all.
@@ -47,7 +45,8 @@ struct FirstOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<FirstOrder, parts>& all, const Row& x, auto at, auto next) {
+  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<FirstOrder, parts>& all, const Row& x, auto at,
+                                                        auto next) {
     auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; }, next);
     for_each_part<parts>([&](auto p) {
       out[p] = x.scale * out[p];
@@ -62,7 +61,8 @@ struct FirstOrder {
   bool scores() const { return true; }
 
   template <class Real, class Row>
-  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
+  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive,
+                                          auto at) {
     const Step<Real> s = learner.step(score, t, x.squared_norm());
     const Mask<Real> taken = s.taken & alive;
     if (!any(taken)) return taken;
@@ -84,7 +84,8 @@ struct SecondOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<SecondOrder, parts>&, const Row& x, auto at, auto next) {
+  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<SecondOrder, parts>&, const Row& x, auto at,
+                                                        auto next) {
     auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; }, next);
     for_each_part<parts>([&](auto p) { out[p] = x.scale * out[p]; });
     return out;
@@ -96,7 +97,8 @@ struct SecondOrder {
   bool scores() const { return true; }
 
   template <class Real, class Row>
-  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
+  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive,
+                                          auto at) {
     constexpr bool asks = Learner::step_needs_variance;
     const bool shared = learner.covariance.rule == DiagonalCovariance::Rule::shared;
     Real variance{};
@@ -152,8 +154,7 @@ struct Shrinking {
 
   template <class Real, int parts, class Row>
   [[gnu::always_inline]] static void take_in(const Pack<Shrinking, parts>& all, const Row& x, auto at) {
-    const auto total = sums<Real, parts>(
-        x, [&](Index k, int p) -> Real { return Rule::part()(at(k, p), x.value(k)); });
+    const auto total = sums<Real, parts>(x, [&](Index k, int p) -> Real { return Rule::part()(at(k, p), x.value(k)); });
     for_each_part<parts>([&](auto p) {
       all[p].rule.taking(total[p], [&](auto take) {
         for (Index k = 0; k < x.size; ++k) take(at(k, p), x.value(k));
@@ -161,11 +162,13 @@ struct Shrinking {
     });
   }
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<Shrinking, parts>& all, const Row& x, auto at, auto next) {
+  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<Shrinking, parts>& all, const Row& x, auto at,
+                                                        auto next) {
     return weighing(all[0].rule, [&](auto weights) {
       return [&]<int... p>(std::integer_sequence<int, p...>) {
         const std::tuple w(weights(all[p].rule, all[p].seen, all[p].target)...);
-        return sums<Real, parts>(x, [&](Index k, auto q) -> Real { return std::get<q>(w)(at(k, q)) * x.value(k); }, next);
+        return sums<Real, parts>(
+            x, [&](Index k, auto q) -> Real { return std::get<q>(w)(at(k, q)) * x.value(k); }, next);
       }(std::make_integer_sequence<int, parts>{});
     });
   }
@@ -182,7 +185,8 @@ struct Shrinking {
   }
 
   template <class Real, class Row>
-  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
+  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive,
+                                          auto at) {
     const Real slope = hinge_slope(score, t);
     const Mask<Real> taken = (slope != 0.0) & alive;
     if (any(taken))

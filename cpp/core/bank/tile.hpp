@@ -56,8 +56,7 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
     const auto met = [&](auto next) __attribute__((always_inline)) {
       return Learner::template score<Real, parts>(learners_, x, at, next);
     };
-    if constexpr (Learner::takes_in)
-      Learner::template take_in<Real, parts>(learners_, x, at);
+    if constexpr (Learner::takes_in) Learner::template take_in<Real, parts>(learners_, x, at);
     Pack<Real, parts> scores;
     if (std::same_as<Row, DenseRow> || next_.size == 0) {
       scores = met(near);
@@ -68,7 +67,8 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
     Pack<Mask<Real>, parts> lost;  // not finite
     Mask<Real> some{};
     for_each_part<parts>([&](auto p) { some |= lost[p] = (scores[p] - scores[p] != 0.0) & alive_[p]; });
-    if (any(some)) [[unlikely]] lose(lost, row);
+    if (any(some)) [[unlikely]]
+      lose(lost, row);
     for_each_part<parts>([&](auto p) { recent_[visit % together][p] = scores[p]; });
     for_each_part<parts>([&](auto p) {
       const Mask<Real> wrong = t.y > 0 ? scores[p] < 0.0 : scores[p] >= 0.0;
@@ -80,7 +80,8 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
 
   // What the models say of a row that is not learned, at `row` of `out`. False if it is not finite.
   template <class Row>
-  [[gnu::always_inline]] bool score(const Row& x, std::vector<double*>& found, std::span<double* const> out, Count row) const {
+  [[gnu::always_inline]] bool score(const Row& x, std::vector<double*>& found, std::span<double* const> out,
+                                    Count row) const {
     if constexpr (std::same_as<Row, SparseRow>) look_up(x, found);
     const Beside<Real, parts, Learner::width> beside{table_.get(), found.data()};
     const auto at = [=](Index k, int p) { return beside.template at<Row>(k, p); };
@@ -102,12 +103,15 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
     Pack<Mask<Real>, parts> counts{};
     for_each_part<parts>([&](auto p) {
       const auto weighs = learners_[p].weighs();
-      for (std::size_t j = first; j < last; ++j) counts[p] -= weighs(beside.template at<DenseRow>(static_cast<Index>(j), p));
+      for (std::size_t j = first; j < last; ++j)
+        counts[p] -= weighs(beside.template at<DenseRow>(static_cast<Index>(j), p));
     });
     for (std::size_t l = 0; l < all_.size(); ++l) out[l] = static_cast<Count>(counts[part(l)][place(l)]);
   }
 
-  void skip(Count visit) { recent_[visit % together].fill(lopsided::all<Real>(std::numeric_limits<double>::quiet_NaN())); }
+  void skip(Count visit) {
+    recent_[visit % together].fill(lopsided::all<Real>(std::numeric_limits<double>::quiet_NaN()));
+  }
 
   // What the models said of the last rows.
   void hand_on(Count first, Count count) {
@@ -134,7 +138,8 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
     if (found.size() < static_cast<std::size_t>(x.size) + 3) found.resize(static_cast<std::size_t>(x.size) + 3);
     double* const table = table_.get();
     double** const out = found.data();
-    for (Index k = 0; k < x.size; ++k) out[k] = table + static_cast<std::size_t>(x.indices[k]) * (Learner::width * places);
+    for (Index k = 0; k < x.size; ++k)
+      out[k] = table + static_cast<std::size_t>(x.indices[k]) * (Learner::width * places);
     std::fill_n(out + x.size, 3, table);  // for Next
   }
   template <class Size>
@@ -142,7 +147,8 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
     for (std::size_t l = 0; l < all_.size(); ++l)
       if (scores_[l]) {
         const auto here = reinterpret_cast<std::uintptr_t>(scores_[l] + first);
-        __builtin_prefetch(reinterpret_cast<const void*>(here + 2 * together * sizeof(double)), 1);  // there may be no more
+        __builtin_prefetch(reinterpret_cast<const void*>(here + 2 * together * sizeof(double)),
+                           1);  // there may be no more
         for (Count i = 0; i < count; ++i) scores_[l][first + i] = recent_[i][part(l)][place(l)];
       }
   }

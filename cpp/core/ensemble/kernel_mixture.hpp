@@ -1,14 +1,14 @@
-// One rule with several kernels at once: a learner for each kernel, voting by how well each has ranked.
+// One rule with several kernels: a learner for each kernel, whose vote is weighted by how well it has ranked so far.
 //
-// A vote is where the score s of a member stands among its scores of the last 100 events of either class
-// when they came: the share of the negatives below plus the share of the positives below, ties half, less
-// 1. So members of any scale can be added, and 0 lies between the classes. What s / sqrt(1 + s^2) adds, over
-// 128, keeps the order between two of those scores.
+// A vote is the rank of the score s of a member among the scores it gave to the last 100 events of either class: the
+// share of the negatives below plus the share of the positives below, ties counting half, minus 1. So members of any
+// scale can be added, and 0 lies between the classes. A term s / sqrt(1 + s^2) / 128 preserves the order of scores with
+// the same rank.
 //
 // The loss of a member in a round is the share of the last events of the other class that it ranked wrongly
-// against the new one. (Scores of kept rows would flatter a narrow kernel, which knows them by heart.) The
-// weight of a vote is exp(-eta L), where L is the sum of the losses and eta = sqrt(8 ln(members) / rounds), a
-// hedge (Freund & Schapire 1997).
+// against the new one. (Scores of support vectors would favour a narrow kernel, which has memorised them.) The
+// weight of a vote is exp(-eta L), where L is the sum of the losses and eta = sqrt(8 ln(members) / rounds): the
+// hedge algorithm (Freund & Schapire 1997).
 #pragma once
 
 #include <array>
@@ -95,7 +95,7 @@ class KernelMixture {
   static constexpr Count window = 100;
   struct Recent {
     Count seen = 0;
-    Series scores;  // of the last events, `window` of each member
+    Series scores;  // of the last events, `window` for each member
   };
 
   // The kernel of a member as it is given; gamma 0: from the first rows.
@@ -116,14 +116,14 @@ class KernelMixture {
     for (Recent& side : recent_) side.scores.values.assign(members_.size() * window, 0);
     weigh();
   }
-  // How many scores a member has of a class.
+  // Number of scores stored for a class.
   std::size_t known(std::size_t side) const { return static_cast<std::size_t>(std::min(recent_[side].seen, window)); }
-  // The share of its last scores of a class that are below s, ties half; a half if it has none.
+  // The share of a member's last scores of a class that are below s, ties counting half; 0.5 if there are none.
   double below(std::size_t member, std::size_t side, double s) const {
     const double* scores = recent_[side].scores.values.data() + member * window;
     const std::size_t n = known(side);
     if (n == 0) return 0.5;
-    const std::size_t least = kernel::at_least(scores, n, s);  // as large as s or larger
+    const std::size_t least = kernel::at_least(scores, n, s);  // at least s
     std::size_t more = 0;
     for (std::size_t i = 0; i < n; ++i) more += scores[i] > s;
     return 1 - (static_cast<double>(least) + static_cast<double>(more)) / (2 * static_cast<double>(n));
@@ -137,7 +137,7 @@ class KernelMixture {
     }
     return sum;
   }
-  // Charges the members for the pairs that the new event makes with the last of the other class.
+  // Adds the loss of the pairs of the new event with the last ones of the other class.
   void judge(const Target& t) {
     const std::size_t own = t.y > 0, other = 1 - own;
     if (known(other) > 0) {
@@ -151,7 +151,7 @@ class KernelMixture {
     const std::size_t at = static_cast<std::size_t>(recent_[own].seen++ % window);
     for (std::size_t k = 0; k < members_.size(); ++k) recent_[own].scores.values[k * window + at] = met_[k];
   }
-  // By a series: that of the library may differ in its last bit from machine to machine.
+  // By a series: std::log may differ in its last bit between machines.
   static double logarithm(double n) {
     const double z = (n - 1) / (n + 1);
     double sum = 0, power = z;
@@ -172,9 +172,9 @@ class KernelMixture {
   Rule usual_;
   std::vector<KernelLearner<Rule>> members_;
   std::vector<double> losses_, weights_;
-  std::vector<double> met_;  // their scores of the event that has come
+  std::vector<double> met_;  // scores of the event observed last
   std::array<Recent, 2> recent_;  // negative, positive
-  double rounds_ = 0;  // in which members could rank, by the weights of their events
+  double rounds_ = 0;  // rounds with a loss, by the weights of their events
 };
 
 }  // namespace lopsided

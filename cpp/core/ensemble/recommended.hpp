@@ -1,16 +1,15 @@
-// The learner for those who name none: six learners that differ in step, scaling and memory see one
-// stream, and their votes weigh by what their mistakes have cost so far.
+// The default learner: six learners that differ in step size, scaling and covariance learn from one stream, and their
+// votes are weighted by the cost of their past mistakes.
 //
-// Members 0 to 2 see standard scores, member 3 raw values, all as rows of unit length. They are
-// diagonal ACOG-II or AROW, side by side: one visit to a feature serves all. As long as there are few
-// features, members 4 and 5 are AROW with a full covariance, over standard scores that are not centred
-// and over raw values; after a trial only the one stays that has cost less than all others, if any. If
-// there are more features from the start, members 0, 2 and 3 take other steps, and only 2 has a
-// constant. A vote is s / sqrt(1 + s^2), its weight (1 + x / 12)^-8, where x is how much more the member's mistakes have
-// cost than those of the cheapest one, in units of the dearer kind of mistake.
+// Members 0 to 2 see standard scores, member 3 raw values, all as rows of unit length. They are diagonal ACOG-II or
+// AROW, with interleaved state: one visit to a feature serves all. As long as there are few features, members 4 and 5
+// are AROW with a full covariance, over standard scores that are not centred and over raw values; after a trial period
+// at most one of them is kept: the one that leads all others. If there are many features from the start, members 0, 2
+// and 3 use other step sizes, and only member 2 has a constant. A vote is s / sqrt(1 + s^2), its weight (1 + x / 12)^-8,
+// where x is the cost of the member's mistakes beyond that of the best member, in units of the more expensive kind of
+// mistake.
 //
-// Standard scores are centred. Of sparse rows only the first features are, and none if there are many
-// from the start.
+// Standard scores are centred. In sparse rows only the first features are, and none if there are many from the start.
 #pragma once
 
 #include <array>
@@ -27,12 +26,17 @@ LOPSIDED_ISA_BEGIN
 
 class Recommended {
  public:
-  static constexpr Hooks hooks{.observe = true, .keep = true, .coefficients = true, .reserve = true, .grow = true,
-                               .dense = true, .scales = true};
+  static constexpr Hooks hooks{.observe = true,
+                               .keep = true,
+                               .coefficients = true,
+                               .reserve = true,
+                               .grow = true,
+                               .dense = true,
+                               .scales = true};
 
   static constexpr std::size_t lanes = 4, seats = 2, members = lanes + seats;
-  static constexpr Index few = 64;      // features with centre and full covariance
-  static constexpr Count early = 32;    // rows that show whether a stream is wide
+  static constexpr Index few = 64;  // features that are centred and have a full covariance
+  static constexpr Count early = 32;  // rows that decide whether a stream is wide
 
   Recommended() : table_(width) {
     centred_.standard = centred_.centred = uncentred_.standard = true;
@@ -40,9 +44,9 @@ class Recommended {
   }
 
   bool scales() const { return scales_; }
-  bool dense() const { return dense_; }  // rows are wanted dense
+  bool dense() const { return dense_; }  // wants dense rows
 
-  // The row has come: it enters the running statistics, and its score is returned.
+  // Takes the row into the running statistics and returns its score.
   template <RowLike Row>
   double observe(const Row& raw) {
     if constexpr (std::same_as<Row, DenseRow>)
@@ -73,7 +77,7 @@ class Recommended {
     return vote(see(raw, known, false));
   }
 
-  // From the row that was just met.
+  // Learns from the row observed last.
   bool learn(const RowLike auto&, const Target& t, double) {
     blame(t);
     Four step{}, r{};
@@ -105,7 +109,7 @@ class Recommended {
     return any;
   }
 
-  // The row that was just met, for a label that comes later; and that row once more.
+  // Stores the row observed last for a label that arrives later; observes that row again.
   void keep(Kept& out) {
     out.sparse = seen_.at != nullptr;
     kept_.clear();
@@ -132,15 +136,14 @@ class Recommended {
                        : n < most;
   }
 
-  // Those of the member whose mistakes cost least, the constant's first.
+  // Those of the member whose mistakes cost least; the constant comes first.
   Vector coefficients() const {
     const std::size_t best = leader();
     Vector out;
     out.grow(table_.size());
     if (best < lanes)
       for (std::size_t j = 0; j < out.size(); ++j) out[j] = table_[j][best];
-    else
-      std::copy_n(full_[best - lanes].mean.data(), full_[best - lanes].mean.size(), out.data() + !constant_);
+    else std::copy_n(full_[best - lanes].mean.data(), full_[best - lanes].mean.size(), out.data() + !constant_);
     return out;
   }
 
@@ -200,7 +203,7 @@ class Recommended {
   struct Lane {
     enum class Rule { acog, arow };
     Rule rule = Rule::arow;
-    double learning_rate = 1;   // of ACOG
+    double learning_rate = 1;  // of ACOG
     double regularization = 1;  // of AROW
 
     void options(auto&& visit, std::size_t k, const std::string& prefix) {
@@ -220,17 +223,11 @@ class Recommended {
   static auto named(std::string prefix, auto& visit) {
     return [prefix, &visit](const char* name, auto& value) { visit((prefix + name).c_str(), value); };
   }
-  static std::string numbered(const char* name, std::size_t k) {
-    return std::string(name) + "." + std::to_string(k);
-  }
+  static std::string numbered(const char* name, std::size_t k) { return std::string(name) + "." + std::to_string(k); }
 
   Index features() const { return static_cast<Index>(table_.size()) - 1; }
-  std::size_t in_centre(std::size_t features) const {
-    return dense_ ? features : std::min<std::size_t>(features, few);
-  }
-  std::size_t in_full(std::size_t features) const {
-    return std::min<std::size_t>(features, few) + constant_;
-  }
+  std::size_t in_centre(std::size_t features) const { return dense_ ? features : std::min<std::size_t>(features, few); }
+  std::size_t in_full(std::size_t features) const { return std::min<std::size_t>(features, few) + constant_; }
 
   static bool fits(const DenseRow& row) { return row.size <= few; }
   static bool fits(const SparseRow& row) {
@@ -244,11 +241,11 @@ class Recommended {
         found_.indices.push_back(j);
         found_.values.push_back(row.values[j]);
       }
-    return {found_.indices.data(), found_.values.data(), static_cast<Index>(found_.indices.size()),
-            row.square, row.scale};
+    return {found_.indices.data(), found_.values.data(), static_cast<Index>(found_.indices.size()), row.square,
+            row.scale};
   }
 
-  // Who votes, and whether anybody sees standard scores that are not centred.
+  // Which members vote, and whether one of them uses standard scores that are not centred.
   bool votes(std::size_t k) const { return k < lanes || (narrow_ && (left_ == 0 || left_ == k - lanes + 1)); }
   bool scores_uncentred() const { return !dense_ || votes(lanes); }
 
@@ -315,7 +312,7 @@ class Recommended {
     else share_raw(n);
     return {n == block ? nullptr : at_.data(), n};
   }
-  // Without scalings of their own all members see the same.
+  // Without their own scaling all members see the same values.
   void share_raw(Index n) const {
     for (const View view : {standard, uncentred}) std::copy_n(seen(raw), n, seen(view));
   }
@@ -344,7 +341,7 @@ class Recommended {
     const double scale = inverse_root(square);
     for (Index k = 0; k < n; ++k) seen(standard)[k] *= scale;
   }
-  // With the constant, for a member with a full covariance.
+  // The row with its constant, for a member with a full covariance.
   DenseRow whole(std::size_t k) const {
     return {seen(k == lanes ? uncentred : raw) - constant_, std::min(seen_.size, few) + constant_, 0};
   }
@@ -362,7 +359,7 @@ class Recommended {
       c += term(k + 2);
       d += term(k + 3);
     }
-    // Each in its own sum still: zeros that follow, of features that others have, must not change a bit.
+    // Each term keeps its accumulator: zeros appended for features of other rows must not change a bit.
     if (k < row.size) a += term(k);
     if (k + 1 < row.size) b += term(k + 1);
     if (k + 2 < row.size) c += term(k + 2);
@@ -377,9 +374,9 @@ class Recommended {
     return sum;
   }
 
-  // The means move along the variances of before (AROW) or `after` the row (ACOG).
+  // The means move along the variances before (AROW) or `after` the row (ACOG).
   struct Moves {
-    Four share, after;  // what precisions gain, by the square of a value
+    Four share, after;  // gain of the precisions, times the squared value
     Four gain(Four v) const { return share * (v * v); }
     Four along(const double* m, Four v) const { return v / (1 + load(m + lanes) + after * gain(v)); }
     void take(double* m, Four v, Four by) const {
@@ -388,13 +385,13 @@ class Recommended {
     }
   };
   void move(const Moves moves, Four step) {
-    const Seen row = seen_;  // and not the members, which for all the compiler knows change with the table
+    const Seen row = seen_;  // a local copy: the compiler must assume that writes to the table change members
     double* rows = table_.data();
     const auto take = [&](double* m, Four v) { moves.take(m, v, step * moves.along(m, v)); };
     for (Index k = 0; k < row.size; ++k) take(rows + row.place(k), row.values(k));
     if (constant_) take(rows, constants());
   }
-  // The same for steps that hang on the variance of the row, which is made of the same quotients.
+  // The same for steps that depend on the variance of the row, which uses the same quotients.
   void move(const Moves moves, auto step_for) {
     const Seen row = seen_;
     double* rows = table_.data();
@@ -416,7 +413,7 @@ class Recommended {
     return wide_ ? Four{0, 0, 1, 0} : Four{1, 1, 1, 1};
   }
 
-  // Charges the members that were wrong.
+  // Adds the cost of the mistakes of this round.
   void blame(const Target& t) {
     const bool positive = t.y > 0;
     auto& account = positive ? missed_ : alarmed_;
@@ -450,11 +447,12 @@ class Recommended {
   bool scales_ = true, dense_ = false, constant_ = true;
   std::array<Lane, lanes> narrow_lanes_, wide_lanes_;
   Count rows_ = 0;
-  Count narrow_ = 1;  // 1 until a row of more than a few features
-  Count wide_ = 0;    // 1 if that row was among the first
-  double trial_ = 1 << 17;  // values other than 0, until
+  Count narrow_ = 1;  // until a row has more than a few features
+  Count wide_ = 0;  // whether that row was among the first
+  double trial_ = 1 << 17;  // length of the trial period, in nonzero values
   Count values_met_ = 0;
-  Count left_ = 0;  // one of the full members, by number from 1, is left; more: none
+  Count left_ =
+      0;  // after the trial: the full member that is kept, from 1, or one more than there are if none is; 0 during the trial
   mutable Prepare centred_, uncentred_;
   Table table_;  // for the constant and each feature: the members' weights, then their precisions - 1
   std::array<Arow<FullCovariance>, seats> full_;
@@ -466,7 +464,7 @@ class Recommended {
   mutable Seen seen_{};
   std::vector<double> kept_;
   mutable Scratch scratch_, found_;
-  mutable std::array<std::vector<double>, all> values_;  // each behind a 1
+  mutable std::array<std::vector<double>, all> values_;  // each preceded by a 1
   mutable std::vector<double> block_;
   mutable std::vector<Index> at_;
   Aligned along_;

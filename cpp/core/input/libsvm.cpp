@@ -12,7 +12,7 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// How many of 16 bytes come before the first that is not above a blank.
+// Length of the word at p: bytes above the blank, at most 16.
 int front_word(const char* p) {
   std::uint64_t w;
   std::memcpy(&w, p, 8);
@@ -28,19 +28,19 @@ class Parser {
  public:
   Parser(std::string_view text, std::int64_t first_line, const LibsvmOptions& options)
       : options_(options), end_(text.data() + text.size()), line_number_(first_line) {
-    // A pair takes four bytes at the least: "1:2 ".
-    const std::size_t most = text.size() / 4 + 1 + UsualRows::padding;
+    // A pair takes at least four bytes: "1:2 ".
+    const std::size_t most = text.size() / 4 + 1 + FastRows::padding;
     block_.indices = make_reused<Index>(most);
     block_.values = make_reused<double>(most);
     block_.starts.push_back(0);
-    if (!options.bytewise && UsualRows::possible()) usual_.emplace(text, options);
+    if (!options.bytewise && FastRows::possible()) fast_.emplace(text, options);
   }
 
   LibsvmBlock run(const char* p) {
     for (; p < end_; ++line_number_) {
       line_ = p;
       const std::int64_t before = stored_;
-      if (!read_usual_line(p) && !read_line(p)) {
+      if (!read_fast_line(p) && !read_line(p)) {
         stored_ = before;
         if (block_.faults.size() > options_.bad_allowed) break;
         while (p < end_ && *p != '\n') ++p;
@@ -52,9 +52,9 @@ class Parser {
   }
 
  private:
-  bool read_usual_line(const char*& p) {
-    UsualRows::Row row;
-    if (!usual_ || !usual_->read(p, &block_.indices[stored_], &block_.values[stored_], row)) return false;
+  bool read_fast_line(const char*& p) {
+    FastRows::Row row;
+    if (!fast_ || !fast_->read(p, &block_.indices[stored_], &block_.values[stored_], row)) return false;
     const std::int64_t first = stored_;
     stored_ += row.size;
     keep(row.label, first, row.size == 0 ? -1 : block_.indices[stored_ - 1], true, row.square);
@@ -62,7 +62,7 @@ class Parser {
     return true;
   }
 
-  // Leaves p at the end of the line, or returns false with a fault noted.
+  // Leaves p at the end of the line, or records a fault and returns false.
   bool read_line(const char*& p) {
     skip_blanks(p);
     if (at_end(p)) return skip_comment(p);
@@ -79,7 +79,7 @@ class Parser {
     for (skip_blanks(p); !at_end(p); skip_blanks(p)) {
       std::int64_t index = 0;
       double value = 0;
-      if (!read_usual_pair(p, index, value) && !read_pair(p, index, value)) return false;
+      if (!read_short_pair(p, index, value) && !read_pair(p, index, value)) return false;
       sorted &= index > largest;
       largest = std::max(largest, index);
       block_.indices[stored_] = static_cast<Index>(index);
@@ -91,8 +91,7 @@ class Parser {
     return skip_comment(p);
   }
 
-  void keep(std::int32_t label, std::int64_t first, std::int64_t largest, bool labelled,
-            double square) {
+  void keep(std::int32_t label, std::int64_t first, std::int64_t largest, bool labelled, double square) {
     if (stored_ > first) {
       block_.columns = std::max(block_.columns, static_cast<Index>(largest + 1));
       block_.has_zero |= block_.indices[first] == 0;
@@ -107,21 +106,21 @@ class Parser {
   bool read_label(const char*& p, double& label) {
     const char* const start = p;
     p = read_number(p, end_, label);
-    if (p == start || (!at_end(p) && !is_blank(*p)) || label != std::trunc(label) ||
-        std::abs(label) > 1e9)
+    if (p == start || (!at_end(p) && !is_blank(*p)) || label != std::trunc(label) || std::abs(label) > 1e9)
       return fault(start, "a class label, a whole number");
     skip_blanks(p);
     if (end_ - p > 4 && std::string_view(p, 4) == "qid:") {
       const char* const qid = p;
-      for (p += 4; p < end_ && is_digit(*p); ++p) {}
+      for (p += 4; p < end_ && is_digit(*p); ++p) {
+      }
       if (p == qid + 4 || (!at_end(p) && !is_blank(*p))) return fault(qid, "qid:number");
     }
     return true;
   }
 
-  // Pairs such as 12345:-0.123456 and 7:1, without a question too many. False leaves p where it is:
-  // any other pair, and the last ones of the text, are for read_pair, which gives the same bits.
-  bool read_usual_pair(const char*& p, std::int64_t& index, double& value) const {
+  // Fast path for pairs such as 12345:-0.123456 and 7:1. False leaves p unchanged: any other pair, and the last ones of
+  // the text, go to read_pair, which gives the same bits.
+  bool read_short_pair(const char*& p, std::int64_t& index, double& value) const {
     if (end_ - p < 32) return false;
     const int word = front_word(p);
     if (word == 16) return false;
@@ -137,9 +136,8 @@ class Parser {
     if (*q == '.') {
       const int places = front_digits(++q, fraction);
       if (places == 0 || places == 8) return false;
-      // Both exact, so one rounding.
-      size = static_cast<double>(whole * whole_powers_of_ten[places] + fraction) /
-             powers_of_ten[places];
+      // Both operands are exact: one rounding.
+      size = static_cast<double>(whole * whole_powers_of_ten[places] + fraction) / powers_of_ten[places];
       q += places;
     }
     if (q - p != word || (!is_blank(*q) && *q != '\n')) return false;
@@ -165,23 +163,20 @@ class Parser {
     const char* const start = p;
     std::uint64_t digits = 0;
     p = read_digits(p, end_, digits);
-    if (p == start || p >= end_ || *p != ':')
-      return fault(start, "index:value with a whole, not negative index");
+    if (p == start || p >= end_ || *p != ':') return fault(start, "index:value with a whole, not negative index");
     if (p - start > 10) return fault(start, limit());
     index = static_cast<std::int64_t>(digits);
     ++p;
     index -= options_.base;
-    if (index < 0)
-      return fault(start, "indices from 1 on, or to be told that this file counts from 0");
+    if (index < 0) return fault(start, "indices from 1 on, or to be told that this file counts from 0");
     if (index >= options_.max_features) return fault(start, limit());
     return true;
   }
 
-  // Brings the pairs of the row that begins at `first` into order.
+  // Sorts the pairs of the row that begins at `first`.
   bool sort(std::int64_t first) {
     std::vector<std::pair<Index, double>> pairs;
-    for (std::int64_t k = first; k < stored_; ++k)
-      pairs.emplace_back(block_.indices[k], block_.values[k]);
+    for (std::int64_t k = first; k < stored_; ++k) pairs.emplace_back(block_.indices[k], block_.values[k]);
     std::sort(pairs.begin(), pairs.end(), [](auto& a, auto& b) { return a.first < b.first; });
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       if (k > 0 && pairs[k].first == pairs[k - 1].first) {
@@ -194,7 +189,7 @@ class Parser {
     return true;
   }
 
-  // Where the pair stands that is the second with this index in its line.
+  // The second pair of the line that has this index.
   const char* second(Index index) const {
     const char* p = line_;
     for (int found = 0;;) {
@@ -204,7 +199,7 @@ class Parser {
       p = read_digits(p, end_, digits);
       const bool same = *p == ':' && static_cast<std::int64_t>(digits) - options_.base == index;
       if (same && ++found == 2) return word;
-      while (!is_blank(*p)) ++p;  // the second one is still to come
+      while (!is_blank(*p)) ++p;  // there is a second one: this ends
     }
   }
 
@@ -239,7 +234,7 @@ class Parser {
   const char* line_ = nullptr;
   std::int64_t line_number_;
   std::int64_t stored_ = 0;
-  std::optional<UsualRows> usual_;
+  std::optional<FastRows> fast_;
   LibsvmBlock block_;
 };
 
@@ -254,8 +249,7 @@ bool same(const LibsvmBlock& a, const LibsvmBlock& b) {
          std::memcmp(a.values.get(), b.values.get(), n * sizeof(double)) == 0;
 }
 
-LibsvmBlock parse_libsvm(std::string_view text, std::int64_t first_line,
-                         const LibsvmOptions& options) {
+LibsvmBlock parse_libsvm(std::string_view text, std::int64_t first_line, const LibsvmOptions& options) {
   return Parser(text, first_line, options).run(text.data());
 }
 

@@ -1,4 +1,4 @@
-// LIBSVM text: "label index:value index:value ... # comment", a line a row.
+// LIBSVM text: "label index:value index:value ... # comment", one row per line.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace lopsided {
 
 struct LibsvmOptions {
-  Index base = 1;                     // what the first column is called
+  Index base = 1;                     // index of the first column
   Index max_features = max_features_default;
   bool labels_required = true;        // else a line may begin with its first pair
-  std::size_t bad_allowed = 0;        // bad lines that are left out before parsing stops
-  bool bytewise = false;              // without AVX2, with the same result
-  bool narrow = false;                // without AVX-512, likewise
+  std::size_t bad_allowed = 0;        // bad lines to skip before parsing stops
+  bool bytewise = false;              // no AVX2; same result
+  bool narrow = false;                // no AVX-512; same result
 
   static constexpr Index max_features_default = 50'000'000;
 };
@@ -31,7 +31,7 @@ struct Fault {
 // The rows of a piece of text.
 struct LibsvmBlock {
   std::vector<std::int32_t> labels;
-  std::vector<std::int64_t> lines;   // where each row stands
+  std::vector<std::int64_t> lines;   // line number of each row
   std::vector<std::int64_t> starts;  // CSR
   std::vector<double> squares;       // of each row
   Reused<Index> indices;
@@ -43,16 +43,16 @@ struct LibsvmBlock {
   std::vector<Fault> faults;
 
   Rows rows(Index at_least) const {
-    return Rows({starts.data(), indices.get(), values.get(), true, false, false,
-                 static_cast<Count>(starts.back()), true, squares.data()},
+    return Rows({starts.data(), indices.get(), values.get(), true, false, false, static_cast<Count>(starts.back()),
+                 true, squares.data()},
                 starts.size() - 1, std::max(columns, at_least));
   }
 };
 
-// Whether two blocks say the same, to the bit.
+// Whether two blocks are equal, to the bit.
 bool same(const LibsvmBlock& a, const LibsvmBlock& b);
 
-// Parses whole lines; the last one may lack its newline. Stops after one bad line more than allowed.
+// Parses complete lines; the last one may lack its newline. Stops after one bad line more than allowed.
 LibsvmBlock parse_libsvm(std::string_view text, std::int64_t first_line, const LibsvmOptions& options);
 
 }  // namespace lopsided

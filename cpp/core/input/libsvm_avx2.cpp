@@ -8,8 +8,7 @@
 #include <x86intrin.h>
 
 #define LOPSIDED_AVX2 __attribute__((target("avx2,bmi,popcnt")))
-#define LOPSIDED_AVX512 \
-  __attribute__((target("avx2,bmi,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")))
+#define LOPSIDED_AVX512 __attribute__((target("avx2,bmi,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")))
 #define LOPSIDED_AVX2_INLINE [[gnu::always_inline]] inline LOPSIDED_AVX2
 #define LOPSIDED_AVX2_LAMBDA __attribute__((target("avx2,bmi,popcnt"), always_inline))
 
@@ -17,19 +16,19 @@ namespace lopsided {
 
 namespace {
 
-// Bits of 64 bytes.
+// One bit for each of 64 bytes.
 struct Marks {
   std::uint64_t blanks = 0, colons = 0, newlines = 0;
 };
 
-// By the last four bits of a byte. Where the table has 0, only byte 0 would be found, and that one asks
-// for the blank.
+// Indexed by the low four bits of a byte. Where the table has 0, only the byte 0 could match, and that one looks up
+// the blank.
 LOPSIDED_AVX2_INLINE __m128i table_of_blanks() {
   return _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0);
 }
 
-// `marks` finds the bits, `places` writes where they are, and a few more; it returns the end of those
-// that are.
+// `marks` finds the bits; `places` writes their positions, rounded up to a full group, and returns the end of the
+// real ones.
 struct Avx2 {
   LOPSIDED_AVX2 static Marks marks(const char* p) {
     const __m256i blanks = _mm256_broadcastsi128_si256(table_of_blanks());
@@ -37,8 +36,7 @@ struct Avx2 {
     for (int half = 0; half < 2; ++half) {
       const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32 * half));
       const auto bits = [&](__m256i same) LOPSIDED_AVX2_LAMBDA {
-        return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(same)))
-               << (32 * half);
+        return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(same))) << (32 * half);
       };
       out.blanks |= bits(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(blanks, x), x));
       out.colons |= bits(_mm256_cmpeq_epi8(x, _mm256_set1_epi8(':')));
@@ -50,19 +48,19 @@ struct Avx2 {
     std::uint32_t* const end = out + std::popcount(bits);
     do {
       for (int k = 0; k < 6; ++k, bits = _blsr_u64(bits))
-        *out++ = at + static_cast<std::uint32_t>(_tzcnt_u64(bits));  // of 0 too, without a question
+        *out++ = at + static_cast<std::uint32_t>(
+                          _tzcnt_u64(bits));  // branchless: bits that are already 0 write a position that is ignored
     } while (bits != 0);
     return end;
   }
 };
 
-// With masks of ones, because GCC 12 warns of its own intrinsics without.
+// Masked intrinsics with all mask bits set: GCC 12 warns about its own unmasked ones.
 struct Avx512 {
   LOPSIDED_AVX512 static Marks marks(const char* p) {
     const __m512i x = _mm512_loadu_si512(p);
     const __m512i blanks = _mm512_maskz_broadcast_i32x4(0xffff, table_of_blanks());
-    return {_mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(blanks, x), x),
-            _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(':')),
+    return {_mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(blanks, x), x), _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(':')),
             _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('\n'))};
   }
   LOPSIDED_AVX512 static std::uint32_t* places(std::uint64_t bits, std::uint32_t at, std::uint32_t* out) {
@@ -92,7 +90,7 @@ LOPSIDED_AVX2_INLINE __m256i load(const std::uint32_t* p) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
 
-// The bits of sparse_square, when the squares of all full fours have been added up.
+// Same bits as sparse_square, given the sum of squares of all full groups of four.
 LOPSIDED_AVX2_INLINE double total(__m256d squares, const double* values, Index n) {
   double lane[4];
   _mm256_storeu_pd(lane, squares);
@@ -107,9 +105,9 @@ struct Words {
   std::size_t size;
 };
 
-// A line of brief pairs: all of it but the order of its indices. Without `signs` a minus is a fault.
+// Reads a line of compact pairs; only the order of its indices is left to check. Without `signs` a minus sign fails.
 template <bool signs>
-LOPSIDED_AVX2 bool read_brief(const Words& words, Index base, Index* indices, double* values, double& square) {
+LOPSIDED_AVX2 bool read_compact(const Words& words, Index base, Index* indices, double* values, double& square) {
   const char* const text = words.text;
   const std::uint32_t *const ends = words.ends, *const colons = words.colons;
   const auto n = static_cast<Index>(words.size);
@@ -121,7 +119,7 @@ LOPSIDED_AVX2 bool read_brief(const Words& words, Index base, Index* indices, do
   __m256d squares = _mm256_setzero_pd();
   struct Pair {
     __m128i bytes;
-    const double *index, *value;  // where they stand in the tables
+    const double *index, *value;  // entries of the shape tables
   };
   const auto pair = [&](Index k) LOPSIDED_AVX2_LAMBDA {
     const std::size_t before = ends[k], colon = colons[k], end = ends[k + 1];
@@ -129,27 +127,24 @@ LOPSIDED_AVX2 bool read_brief(const Words& words, Index base, Index* indices, do
     const std::size_t negative = signs && text[colon + 1] == '-';
     const auto dots = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'))));
     const auto place = static_cast<unsigned>(_bit_scan_reverse(static_cast<int>(2 * dots + 1)));
-    return Pair{bytes, &brief_indices[brief_index(end - colon, colon - before)],
-                &brief_shapes[brief_shape(end - colon, negative, place)]};
+    return Pair{bytes, &compact_indices[compact_index(end - colon, colon - before)],
+                &compact_shapes[compact_shape(end - colon, negative, place)]};
   };
-  const auto both = [](__m128i low, __m128i high) LOPSIDED_AVX2_LAMBDA {
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-  };
-  const auto load_two = [](const double* low, const double* high) LOPSIDED_AVX2_LAMBDA {
-    return _mm_loadh_pd(_mm_load_sd(low), high);
-  };
+  const auto both = [](__m128i low, __m128i high)
+                        LOPSIDED_AVX2_LAMBDA { return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1); };
+  const auto load_two = [](const double* low, const double* high)
+                            LOPSIDED_AVX2_LAMBDA { return _mm_loadh_pd(_mm_load_sd(low), high); };
   struct Two {
-    __m256i fours;  // digits together
+    __m256i fours;  // groups of four digits
     __m128d divisors;
   };
   const auto two = [&](Index first, Index second) LOPSIDED_AVX2_LAMBDA {
     const Pair a = pair(first), b = pair(second);
-    const __m256i control = both(_mm_castpd_si128(load_two(a.index, a.value)),
-                                 _mm_castpd_si128(load_two(b.index, b.value)));
+    const __m256i control =
+        both(_mm_castpd_si128(load_two(a.index, a.value)), _mm_castpd_si128(load_two(b.index, b.value)));
     const __m256i digits = _mm256_shuffle_epi8(_mm256_sub_epi8(both(a.bytes, b.bytes), zeros), control);
     largest = _mm256_max_epu8(largest, digits);
-    return Two{_mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds),
-               load_two(a.value + 1, b.value + 1)};
+    return Two{_mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds), load_two(a.value + 1, b.value + 1)};
   };
   const auto read = [&](Index k, const Two& first, const Two& second) LOPSIDED_AVX2_LAMBDA {
     const __m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(first.fours, second.fours), myriads);
@@ -166,7 +161,7 @@ LOPSIDED_AVX2 bool read_brief(const Words& words, Index base, Index* indices, do
     const Two first = two(k, k + 1);
     squares = _mm256_add_pd(squares, read(k, first, two(k + 2, k + 3)));
   }
-  if (k < n) {  // the last again in place of those that are not there
+  if (k < n) {  // pad with the last pair
     const Two first = two(k, std::min(k + 1, n - 1));
     read(k, first, two(std::min(k + 2, n - 1), n - 1));
   }
@@ -174,9 +169,9 @@ LOPSIDED_AVX2 bool read_brief(const Words& words, Index base, Index* indices, do
   return _mm256_movemask_epi8(_mm256_cmpeq_epi8(largest, nine)) == -1;
 }
 
-// With `sift` a value that is not usual is noted as odd, else the row is refused.
-template <bool sift>
-LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, UsualRows::Numbers& numbers) {
+// With `mixed` a value of another notation is listed as odd, without it the row is refused.
+template <bool mixed>
+LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, FastRows::Numbers& numbers) {
   numbers.odd.clear();
   const char* const text = words.text;
   const std::uint32_t *const ends = words.ends, *const colons = words.colons;
@@ -187,32 +182,26 @@ LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, UsualRows::Numbers& nu
                 hundreds = _mm256_set1_epi32(0x00010064), myriads = _mm256_set1_epi32(0x00012710);
   const __m256i nine = _mm256_set1_epi8(9);
   __m256i largest = nine;
-  const auto bytes = [](const void* p) LOPSIDED_AVX2_LAMBDA {
-    return _mm_loadu_si128(static_cast<const __m128i*>(p));
-  };
-  const auto both = [](__m128i low, __m128i high) LOPSIDED_AVX2_LAMBDA {
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-  };
-  // Of value and index of a pair, four digits together.
+  const auto bytes = [](const void* p) LOPSIDED_AVX2_LAMBDA { return _mm_loadu_si128(static_cast<const __m128i*>(p)); };
+  const auto both = [](__m128i low, __m128i high)
+                        LOPSIDED_AVX2_LAMBDA { return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1); };
+  // Value and index of a pair, in groups of four digits.
   const auto fours = [&](std::size_t k) LOPSIDED_AVX2_LAMBDA {
     const std::size_t before = ends[k], colon = colons[k], end = ends[k + 1];
     const __m128i value = bytes(text + end - 16);
     const std::size_t negative = text[colon + 1] == '-';
     const std::size_t length = end - colon - 1 - negative;
-    const auto dots = static_cast<unsigned>(
-        _mm_movemask_epi8(_mm_cmpeq_epi8(value, _mm_set1_epi8('.'))));
+    const auto dots = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(value, _mm_set1_epi8('.'))));
     const auto place = static_cast<unsigned>(_bit_scan_reverse(static_cast<int>(2 * dots + 1)));
     const __m128i index_control = bytes(index_shapes[colon - before - 1].data());
     const __m256i both_digits = _mm256_sub_epi8(both(value, bytes(text + colon - 16)), zeros);
     const Shape* shape;
-    if constexpr (sift) {
+    if constexpr (mixed) {
       shape = length <= longest ? &shapes[length][place] : long_shape(text + end - length, length);
       if (shape != nullptr) {
-        const __m128i digits = _mm_shuffle_epi8(_mm256_castsi256_si128(both_digits),
-                                                bytes(shape->control.data()));
+        const __m128i digits = _mm_shuffle_epi8(_mm256_castsi256_si128(both_digits), bytes(shape->control.data()));
         const __m128i most = _mm256_castsi256_si128(nine);
-        if (_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(digits, most), most)) != 0xffff)
-          shape = nullptr;
+        if (_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(digits, most), most)) != 0xffff) shape = nullptr;
       }
       if (shape == nullptr) {
         numbers.odd.push_back(static_cast<std::uint32_t>(k));
@@ -222,8 +211,7 @@ LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, UsualRows::Numbers& nu
       shape = &shapes[length][place];
     }
     divisors[k] = shape->divisor[negative];
-    const __m256i digits = _mm256_shuffle_epi8(
-        both_digits, both(bytes(shape->control.data()), index_control));
+    const __m256i digits = _mm256_shuffle_epi8(both_digits, both(bytes(shape->control.data()), index_control));
     largest = _mm256_max_epu8(largest, digits);
     return _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
   };
@@ -243,17 +231,15 @@ LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, UsualRows::Numbers& nu
 
 }  // namespace
 
-bool UsualRows::possible() { return simd::has_avx2; }
+bool FastRows::possible() { return simd::has_avx2; }
 
-UsualRows::UsualRows(std::string_view text, const LibsvmOptions& options)
-    : text_(text),
-      options_(options),
-      wide_(!options.narrow && simd::has_avx512) {}
+FastRows::FastRows(std::string_view text, const LibsvmOptions& options)
+    : text_(text), options_(options), wide_(!options.narrow && simd::has_avx512) {}
 
-bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
+bool FastRows::read(const char* p, Index* indices, double* values, Row& row) {
   if (p < pause_) return false;
   if (next_ == lines_.size()) {
-    if (2 * found_ < lines_.size()) {  // trying costs more than it brings
+    if (2 * found_ < lines_.size()) {  // most lines fall back: stop trying for a while
       pause_ = p + 15 * std::min<std::ptrdiff_t>(reach_, (text_.data() + text_.size() - p) / 15);
       lines_.clear();
       next_ = found_ = 0;
@@ -261,7 +247,7 @@ bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
     }
     scan(p);
     const auto left = static_cast<std::size_t>(text_.data() + text_.size() - p);
-    while (lines_.empty()) {  // a long line, or the last one without a newline
+    while (lines_.empty()) {  // a line longer than the window, or the last one without a newline
       if (left <= reach_) return false;
       reach_ *= 2;
       scan(p);
@@ -273,25 +259,25 @@ bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
   const std::uint32_t* const colons = colons_.get() + last.colons;
   const auto n = static_cast<Index>(line.colons - last.colons);
   if (line.ends - last.ends != line.colons - last.colons + 1) return false;
-  if (p - text_.data() < 16) return false;  // the numbers are loaded with what is before them
-  // Ten characters are eight digits only with a sign.
-  const Lengths lengths = look_at_lengths(ends, colons, n, signs_ ? longest_brief : longest_brief - 1);
+  if (p - text_.data() < 16) return false;  // 16-byte loads end at a number and begin before it
+  // Ten characters hold at most eight digits only if one is a sign.
+  const Lengths lengths = classify_lengths(ends, colons, n, signs_ ? longest_compact : longest_compact - 1);
   if (lengths == Lengths::bad || !read_label(p, window_ + ends[0], row.label)) return false;
   row.size = n;
   row.end = window_ + line.newline;
-  // A row like the one before.
-  const auto brief = [&] {
+  // Try the form of the previous row first.
+  const auto compact = [&] {
     const Words words{window_, ends, colons, static_cast<std::size_t>(n)};
-    signs_ = signs_ || !read_brief<false>(words, options_.base, indices, values, row.square);
-    return !signs_ || read_brief<true>(words, options_.base, indices, values, row.square);
+    signs_ = signs_ || !read_compact<false>(words, options_.base, indices, values, row.square);
+    return !signs_ || read_compact<true>(words, options_.base, indices, values, row.square);
   };
-  if (!with_odd_ && lengths == Lengths::brief && brief()) {
+  if (!with_odd_ && lengths == Lengths::compact && compact()) {
     if (!in_order(indices, n)) return false;
     ++found_;
     return true;
   }
-  const bool read = !with_odd_ && lengths != Lengths::some_long && read_usual(ends, colons, n);
-  if (!read && !sift(ends, colons, n)) return false;
+  const bool read = !with_odd_ && lengths != Lengths::some_long && read_plain(ends, colons, n);
+  if (!read && !read_mixed(ends, colons, n)) return false;
   with_odd_ = !numbers_.odd.empty();
   row.square = finish_values(values, n);
   if (!read_odd(ends, colons, values)) return false;
@@ -302,12 +288,12 @@ bool UsualRows::read(const char* p, Index* indices, double* values, Row& row) {
   return true;
 }
 
-void UsualRows::scan(const char* p) { wide_ ? scan_avx512(p) : scan_avx2(p); }
-__attribute__((flatten)) LOPSIDED_AVX2 void UsualRows::scan_avx2(const char* p) { scan_with<Avx2>(p); }
-__attribute__((flatten)) LOPSIDED_AVX512 void UsualRows::scan_avx512(const char* p) { scan_with<Avx512>(p); }
+void FastRows::scan(const char* p) { wide_ ? scan_avx512(p) : scan_avx2(p); }
+__attribute__((flatten)) LOPSIDED_AVX2 void FastRows::scan_avx2(const char* p) { scan_with<Avx2>(p); }
+__attribute__((flatten)) LOPSIDED_AVX512 void FastRows::scan_avx512(const char* p) { scan_with<Avx512>(p); }
 
 template <class Machine>
-void UsualRows::scan_with(const char* p) {
+void FastRows::scan_with(const char* p) {
   const auto size = std::min<std::size_t>(reach_, text_.data() + text_.size() - p);
   if (room_ < reach_) {
     room_ = reach_;
@@ -318,7 +304,7 @@ void UsualRows::scan_with(const char* p) {
   window_ = p;
   next_ = found_ = 0;
   std::uint32_t *ends = ends_.get(), *colons = colons_.get();
-  std::uint64_t before = 1;  // the byte before is a blank, as is the end of a line
+  std::uint64_t before = 1;  // the byte before the window is a blank or a newline
   for (std::size_t at = 0; at < size; at += 64) {
     Marks found;
     if (size - at >= 64) {
@@ -334,15 +320,14 @@ void UsualRows::scan_with(const char* p) {
       const std::uint64_t up_to = bits ^ (bits - 1);
       lines_.push_back({static_cast<std::uint32_t>(at) + std::countr_zero(bits),
                         static_cast<std::uint32_t>(ends - ends_.get()) + std::popcount(word_ends & up_to),
-                        static_cast<std::uint32_t>(colons - colons_.get()) +
-                            std::popcount(found.colons & up_to)});
+                        static_cast<std::uint32_t>(colons - colons_.get()) + std::popcount(found.colons & up_to)});
     }
     ends = Machine::places(word_ends, static_cast<std::uint32_t>(at), ends);
     colons = Machine::places(found.colons, static_cast<std::uint32_t>(at), colons);
   }
 }
 
-bool UsualRows::read_label(const char* p, const char* end, std::int32_t& label) const {
+bool FastRows::read_label(const char* p, const char* end, std::int32_t& label) const {
   if (end - p == 1 && is_digit(*p)) {
     label = *p - '0';
     return true;
@@ -352,49 +337,46 @@ bool UsualRows::read_label(const char* p, const char* end, std::int32_t& label) 
     return true;
   }
   double number = 0;
-  if (read_number(p, end, number) != end || number != std::trunc(number) || std::abs(number) > 1e9)
-    return false;
+  if (read_number(p, end, number) != end || number != std::trunc(number) || std::abs(number) > 1e9) return false;
   label = static_cast<std::int32_t>(number);
   return true;
 }
 
-// If none is bad, a colon stands in every word but the first.
-LOPSIDED_AVX2 UsualRows::Lengths UsualRows::look_at_lengths(const std::uint32_t* ends,
-                                                            const std::uint32_t* colons, Index n, int brief) {
-  __m256i index = _mm256_setzero_si256(), value = index, pair = index;  // one more than their lengths
+// If no length is bad, every word but the first has its colon.
+LOPSIDED_AVX2 FastRows::Lengths FastRows::classify_lengths(const std::uint32_t* ends, const std::uint32_t* colons,
+                                                           Index n, int compact) {
+  __m256i index = _mm256_setzero_si256(), value = index, pair = index;  // lengths plus one
   const auto look = [&](Index k, auto length) LOPSIDED_AVX2_LAMBDA {
     const __m256i before = load(ends + k), colon = load(colons + k), end = load(ends + k + 1);
     index = _mm256_max_epu32(index, length(before, colon));
     value = _mm256_max_epu32(value, length(colon, end));
     pair = _mm256_max_epu32(pair, length(before, end));
   };
-  const auto length = [](__m256i from, __m256i to)
-                          LOPSIDED_AVX2_LAMBDA { return _mm256_sub_epi32(to, from); };
+  const auto length = [](__m256i from, __m256i to) LOPSIDED_AVX2_LAMBDA { return _mm256_sub_epi32(to, from); };
   Index k = 0;
   for (; k + 8 <= n; k += 8) look(k, length);
   const __m256i left = below(n - k);
-  look(k, [&](__m256i from, __m256i to)
-              LOPSIDED_AVX2_LAMBDA { return _mm256_and_si256(length(from, to), left); });
+  look(k, [&](__m256i from, __m256i to) LOPSIDED_AVX2_LAMBDA { return _mm256_and_si256(length(from, to), left); });
   const auto within = [](__m256i lengths, int most) LOPSIDED_AVX2_LAMBDA {
     const __m256i limit = _mm256_set1_epi32(most + 1);
     return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(lengths, limit), limit)) == -1;
   };
   if (!within(index, longest_index) || !within(value, 1000)) return Lengths::bad;
-  if (within(pair, 16) && within(value, brief)) return Lengths::brief;
-  return within(value, longest) ? Lengths::usual : Lengths::some_long;
+  if (within(pair, 16) && within(value, compact)) return Lengths::compact;
+  return within(value, longest) ? Lengths::plain : Lengths::some_long;
 }
 
-LOPSIDED_AVX2 bool UsualRows::read_usual(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
+LOPSIDED_AVX2 bool FastRows::read_plain(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
   make_room(n);
   return read_digits<false>({window_, ends, colons, static_cast<std::size_t>(n)}, numbers_);
 }
 
-LOPSIDED_AVX2 bool UsualRows::sift(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
+LOPSIDED_AVX2 bool FastRows::read_mixed(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
   make_room(n);
   return read_digits<true>({window_, ends, colons, static_cast<std::size_t>(n)}, numbers_);
 }
 
-void UsualRows::make_room(Index n) {
+void FastRows::make_room(Index n) {
   const auto size = static_cast<std::size_t>(n);
   if (numbers_.divisors.size() >= size + 8) return;
   numbers_.divisors.resize(2 * size + 16);
@@ -402,16 +384,15 @@ void UsualRows::make_room(Index n) {
   numbers_.indices.resize(4 * size + 32);
 }
 
-bool UsualRows::read_odd(const std::uint32_t* ends, const std::uint32_t* colons, double* values) const {
+bool FastRows::read_odd(const std::uint32_t* ends, const std::uint32_t* colons, double* values) const {
   for (const std::uint32_t k : numbers_.odd) {
     const char *const value = window_ + colons[k] + 1, *const end = window_ + ends[k + 1];
-    if (value == end || read_number(value, end, values[k]) != end || !std::isfinite(values[k]))
-      return false;
+    if (value == end || read_number(value, end, values[k]) != end || !std::isfinite(values[k])) return false;
   }
   return true;
 }
 
-LOPSIDED_AVX2 double UsualRows::finish_values(double* values, Index n) const {
+LOPSIDED_AVX2 double FastRows::finish_values(double* values, Index n) const {
   const __m256i low = _mm256_set1_epi64x(0xffffffff);
   const __m256d two52 = _mm256_set1_pd(0x1p52);
   const auto to_double = [&](__m256i whole) LOPSIDED_AVX2_LAMBDA {
@@ -423,7 +404,7 @@ LOPSIDED_AVX2 double UsualRows::finish_values(double* values, Index n) const {
     const __m256d front = to_double(_mm256_and_si256(parts, low));
     const __m256d back = to_double(_mm256_srli_epi64(parts, 32));
     const __m256d mantissa = _mm256_add_pd(_mm256_mul_pd(front, _mm256_set1_pd(1e8)), back);
-    // Sixteen digits alone are rounded here and divided by 1; any other mantissa is exact.
+    // Only sixteen digits without a dot are rounded here (and divided by 1); any other mantissa is exact.
     const __m256d quotient = _mm256_div_pd(mantissa, _mm256_loadu_pd(numbers_.divisors.data() + k));
     _mm256_storeu_pd(values + k, quotient);
     if (k + 4 <= n) squares = _mm256_add_pd(squares, _mm256_mul_pd(quotient, quotient));
@@ -431,19 +412,18 @@ LOPSIDED_AVX2 double UsualRows::finish_values(double* values, Index n) const {
   return total(squares, values, n);
 }
 
-LOPSIDED_AVX2 void UsualRows::finish_indices(Index* indices, Index n) const {
+LOPSIDED_AVX2 void FastRows::finish_indices(Index* indices, Index n) const {
   const __m256i base = _mm256_set1_epi32(options_.base);
   for (Index k = 0; k < n; k += 8) {
-    const auto part = [&](Index at) LOPSIDED_AVX2_LAMBDA {
-      return _mm256_castsi256_ps(load(numbers_.indices.data() + 2 * at));
-    };
+    const auto part = [&](Index at)
+                          LOPSIDED_AVX2_LAMBDA { return _mm256_castsi256_ps(load(numbers_.indices.data() + 2 * at)); };
     const __m256i mixed = _mm256_castps_si256(_mm256_shuffle_ps(part(k), part(k + 4), 0xdd));
     const __m256i now = _mm256_sub_epi32(_mm256_permute4x64_epi64(mixed, 0xd8), base);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(indices + k), now);
   }
 }
 
-LOPSIDED_AVX2 bool UsualRows::in_order(const Index* indices, Index n) const {
+LOPSIDED_AVX2 bool FastRows::in_order(const Index* indices, Index n) const {
   if (n == 0) return true;
   const auto rises = [&](Index at) LOPSIDED_AVX2_LAMBDA {
     const auto* const p = reinterpret_cast<const std::uint32_t*>(indices) + at;
@@ -462,10 +442,10 @@ LOPSIDED_AVX2 bool UsualRows::in_order(const Index* indices, Index n) const {
 
 namespace lopsided {
 
-bool UsualRows::possible() { return false; }
-UsualRows::UsualRows(std::string_view text, const LibsvmOptions& options)
+bool FastRows::possible() { return false; }
+FastRows::FastRows(std::string_view text, const LibsvmOptions& options)
     : text_(text), options_(options), wide_(false) {}
-bool UsualRows::read(const char*, Index*, double*, Row&) { return false; }
+bool FastRows::read(const char*, Index*, double*, Row&) { return false; }
 
 }  // namespace lopsided
 

@@ -1,4 +1,4 @@
-// Tables for numbers of LIBSVM text that are read 16 bytes at a time (libsvm_avx2.cpp): which byte goes where.
+// Shuffle tables for numbers in LIBSVM text that are loaded 16 bytes at a time (libsvm_avx2.cpp).
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace lopsided {
 
-// How to bring the digits of a number to the right end of 16 bytes, by its length and by where its
-// dot stands: 0 for nowhere, else one more than its byte.
+// Shuffle control that moves the digits of a number to the right end of 16 bytes, by its length and the position of
+// its dot: 0 for none, else one more than its byte.
 struct Shape {
   std::array<unsigned char, 16> control;
   double divisor[2];  // of a number that is positive, negative
@@ -27,10 +27,10 @@ constexpr Shapes make_shapes() {
   Shapes shapes{};
   for (int length = 0; length <= longest; ++length)
     for (int place = 0; place < 32; ++place) {
-      // Of no bytes at all the last one is looked at, the separator: it is no digit.
+      // An empty number checks the last byte, its separator, which is not a digit: it is refused.
       Shape shape{last_bytes(std::max(length, 1)), {1.0, -1.0}};
       const int decimals = 16 - place;
-      // A dot alone stays, and is no digit.
+      // A lone dot stays in place and is refused, as it is not a digit.
       if (place >= 1 && place <= 16 && decimals < length && length > 1) {
         for (int j = 15; j >= 0; --j) {
           const int from = j >= place ? j : j - 1;
@@ -48,16 +48,15 @@ inline constexpr Shapes shapes = make_shapes();
 inline constexpr std::size_t longest_index = 8;
 constexpr auto make_index_shapes() {
   std::array<std::array<unsigned char, 16>, longest_index + 1> out{};
-  for (int length = 0; length < static_cast<int>(out.size()); ++length)
-    out[length] = last_bytes(std::max(length, 1));
+  for (int length = 0; length < static_cast<int>(out.size()); ++length) out[length] = last_bytes(std::max(length, 1));
   return out;
 }
 inline constexpr auto index_shapes = make_index_shapes();
 
-// What an odd number leaves: 0, and no fault.
+// Stands for an odd number: reads as 0 without an error.
 inline constexpr Shape no_shape{last_bytes(0), {1.0, -1.0}};
 
-// Of 0. and 15 or 16 digits: those digits. Nothing for others, and if they may be above 2^53.
+// Shape for `0.` followed by 15 or 16 digits, or null; 16 digits only if they are below 2^53.
 inline constexpr Shape long_shapes[] = {{last_bytes(15), {1e15, -1e15}}, {last_bytes(16), {1e16, -1e16}}};
 inline const Shape* long_shape(const char* p, std::size_t length) {
   if ((length != 17 && length != 18) || p[0] != '0' || p[1] != '.') return nullptr;
@@ -65,49 +64,48 @@ inline const Shape* long_shape(const char* p, std::size_t length) {
   return &long_shapes[length - 17];
 }
 
-inline constexpr int longest_brief = 10;
+inline constexpr int longest_compact = 10;
 
-// Eight bytes of control, as a number to be loaded beside others.
+// Eight bytes of shuffle control as a double, so that two of them are loaded into one register.
 constexpr double as_word(const unsigned char* bytes) {
   std::array<unsigned char, 8> word{};
   for (int j = 0; j < 8; ++j) word[j] = bytes[j];
   return std::bit_cast<double>(word);
 }
 
-// Of a number in the last bytes of 16, up to eight digits; more are a fault. Control and divisor, by its
-// length with colon and sign, whether it is negative, and where its dot stands.
-constexpr std::size_t brief_shape(std::size_t length, std::size_t negative, std::size_t place) {
+// For a number of up to eight digits in the last of 16 bytes (more are refused): shuffle control and divisor, by its
+// length with colon and sign, whether it is negative, and the position of its dot.
+constexpr std::size_t compact_shape(std::size_t length, std::size_t negative, std::size_t place) {
   return 2 * (32 * (2 * length + negative) + place);
 }
-constexpr auto make_brief_shapes() {
-  std::array<double, brief_shape(longest_brief + 2, 0, 0)> out{};
-  for (int length = 0; length <= longest_brief; ++length)
+constexpr auto make_compact_shapes() {
+  std::array<double, compact_shape(longest_compact + 2, 0, 0)> out{};
+  for (int length = 0; length <= longest_compact; ++length)
     for (int negative = 0; negative < 2; ++negative)
       for (int place = 0; place < 32; ++place) {
         Shape shape = shapes[std::max(length - negative, 0)][place];
-        // What stands before the number is no digit.
+        // The byte before the number is not a digit: a number that is too long is refused.
         if (shape.control[7] != 0x80) shape.control[15] = static_cast<unsigned char>(15 - length);
-        out[brief_shape(length + 1, negative, place)] = as_word(&shape.control[8]);
-        out[brief_shape(length + 1, negative, place) + 1] = shape.divisor[negative];
+        out[compact_shape(length + 1, negative, place)] = as_word(&shape.control[8]);
+        out[compact_shape(length + 1, negative, place) + 1] = shape.divisor[negative];
       }
   return out;
 }
-inline constexpr auto brief_shapes = make_brief_shapes();
+inline constexpr auto compact_shapes = make_compact_shapes();
 
-// Control of the index before it, by the lengths with colon and blank.
-constexpr std::size_t brief_index(std::size_t value, std::size_t index) { return 16 * value + index; }
-constexpr auto make_brief_indices() {
-  std::array<double, brief_index(longest_brief + 2, 0)> out{};
-  for (int value = 0; value <= longest_brief; ++value)
+// Shuffle control of the index before it, by the lengths with colon and blank.
+constexpr std::size_t compact_index(std::size_t value, std::size_t index) { return 16 * value + index; }
+constexpr auto make_compact_indices() {
+  std::array<double, compact_index(longest_compact + 2, 0)> out{};
+  for (int value = 0; value <= longest_compact; ++value)
     for (int length = 0; length <= static_cast<int>(longest_index) && length + value < 16; ++length) {
       const auto last = index_shapes[length];
       unsigned char control[8];
-      for (int j = 0; j < 8; ++j)
-        control[j] = static_cast<unsigned char>(last[j + 8] == 0x80 ? 0x80 : j + 7 - value);
-      out[brief_index(value + 1, length + 1)] = as_word(control);
+      for (int j = 0; j < 8; ++j) control[j] = static_cast<unsigned char>(last[j + 8] == 0x80 ? 0x80 : j + 7 - value);
+      out[compact_index(value + 1, length + 1)] = as_word(control);
     }
   return out;
 }
-inline constexpr auto brief_indices = make_brief_indices();
+inline constexpr auto compact_indices = make_compact_indices();
 
 }  // namespace lopsided

@@ -9,17 +9,14 @@
 
 namespace lopsided {
 
-inline constexpr double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+inline constexpr double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-inline constexpr std::uint64_t whole_powers_of_ten[] = {1,      10,      100,      1000,     10000,
-                                                        100000, 1000000, 10000000, 100000000};
+inline constexpr std::uint64_t whole_powers_of_ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
-// The digits at the front of eight bytes, all at once: how many there are, and their value. For
-// machines whose words are little-endian.
+// Parses the leading digits of eight bytes at once: their number and value. Little-endian only.
 inline int front_digits(const char* p, std::uint64_t& value) {
   std::uint64_t w;
   std::memcpy(&w, p, 8);
@@ -30,8 +27,8 @@ inline int front_digits(const char* p, std::uint64_t& value) {
   if (count == 0) return 0;
   w <<= 64 - 8 * count;  // zeros in front
   w = w * 10 + (w >> 8);
-  value = (((w & 0x000000ff000000ff) * 0x000f424000000064) +
-           (((w >> 16) & 0x000000ff000000ff) * 0x0000271000000001)) >> 32;
+  value =
+      (((w & 0x000000ff000000ff) * 0x000f424000000064) + (((w >> 16) & 0x000000ff000000ff) * 0x0000271000000001)) >> 32;
   return count;
 }
 
@@ -57,7 +54,7 @@ inline const char* read_digits(const char* p, const char* end, std::uint64_t& va
   const char* const digits = p;
   std::uint64_t mantissa = 0;
   if (end - p >= 2 && is_digit(p[0]) && !is_digit(p[1])) {
-    mantissa = static_cast<std::uint64_t>(*p++ - '0');  // the usual case, guessed well
+    mantissa = static_cast<std::uint64_t>(*p++ - '0');  // the common case: well predicted
   } else {
     p = read_digits(p, end, mantissa);
   }
@@ -83,17 +80,16 @@ inline const char* read_digits(const char* p, const char* end, std::uint64_t& va
       p = q;
     }
   }
-  // Clinger: both factors exact, so one rounding. 18 digits cannot overflow the mantissa.
+  // Clinger's fast path: both operands are exact, so there is one rounding. 18 digits cannot overflow the mantissa.
   if (count <= 18 && mantissa <= (std::uint64_t{1} << 53) && exponent >= -22 && exponent <= 22) {
     const auto m = static_cast<double>(mantissa);
-    const double value = exponent < 0 ? m / powers_of_ten[-exponent]
-                                      : m * powers_of_ten[exponent];
+    const double value = exponent < 0 ? m / powers_of_ten[-exponent] : m * powers_of_ten[exponent];
     out = negative ? -value : value;
     return p;
   }
   if (std::from_chars(digits, p, out).ec == std::errc::result_out_of_range) {
-    // So far out that the place of the first digit decides. Not by strtod: what it takes for the
-    // decimal point depends on the locale.
+    // Out of range: overflow or underflow, by the position of the first nonzero digit. Not strtod, whose decimal point
+    // depends on the locale.
     std::ptrdiff_t zeros = 0;
     for (const char* q = digits; *q == '0' || *q == '.'; ++q) zeros += *q == '0';
     out = count - zeros + exponent > 0 ? std::numeric_limits<double>::infinity() : 0.0;

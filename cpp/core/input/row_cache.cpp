@@ -4,8 +4,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "../numbers/random.hpp"
 #include "../numbers/loops.hpp"
+#include "../numbers/random.hpp"
 
 namespace lopsided {
 
@@ -13,7 +13,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// How values are written: the shortest that has all their bits.
+// How values are stored: the narrowest type that keeps all their bits.
 enum Coding : std::uint32_t { ones, bytes, singles, doubles };
 constexpr std::size_t widths[] = {0, 1, 4, 8};
 
@@ -23,8 +23,8 @@ struct Head {
   char name[4] = {'r', 'o', 'w', 's'};
   std::uint32_t coding = 0, rows = 0, stored = 0, columns = 0, flags = 0;
   std::int64_t first_line = 0;
-  std::uint64_t size = 0;  // of the block, head and all
-  std::uint64_t sum = 0;   // of the head up to here and of what follows
+  std::uint64_t size = 0;  // of the block, header included
+  std::uint64_t sum = 0;   // checksum of the header up to here and of the data
   std::uint64_t unused[2] = {};
 };
 static_assert(sizeof(Head) == 64);
@@ -59,7 +59,7 @@ void append(std::string& out, const Value* values, std::size_t n) {
   out.resize(rounded(out.size()));
 }
 
-// As many ones as asked for, the same ones for all.
+// An array of at least n ones, shared by all blocks.
 std::shared_ptr<const double[]> some_ones(std::size_t n) {
   static std::mutex mutex;
   static std::shared_ptr<const double[]> kept;
@@ -94,7 +94,7 @@ std::uint64_t checksum(const void* data, std::size_t size, std::uint64_t seed) {
   std::uint64_t state[lanes];
   for (int k = 0; k < lanes; ++k) state[k] = splitmix64(seed + static_cast<std::uint64_t>(k));
   const auto step = [](std::uint64_t s, std::uint64_t word) {
-    return std::rotl(s ^ word, 29) * 0x9fb21c651e98df25;  // odd: no two words give the same
+    return std::rotl(s ^ word, 29) * 0x9fb21c651e98df25;  // odd, so distinct words give distinct states
   };
   std::size_t left = size;
   for (; left >= 8 * lanes; left -= 8 * lanes, p += 8 * lanes) {
@@ -142,7 +142,7 @@ std::string pack(const LibsvmBlock& block, std::int64_t before) {
 }
 
 PackedBlock::PackedBlock(const char* data, std::size_t size) {
-  require(reinterpret_cast<std::uintptr_t>(data) % 8 == 0, "the bytes are not where they should be");
+  require(reinterpret_cast<std::uintptr_t>(data) % 8 == 0, "the bytes are not aligned");
   require(size >= sizeof(Head), "it ends within a block");
   Head head;
   std::memcpy(&head, data, sizeof head);
@@ -157,9 +157,8 @@ PackedBlock::PackedBlock(const char* data, std::size_t size) {
           "a block is described in a way that is not known");
   const std::size_t n = head.rows, stored = head.stored;
   const bool listed = head.flags & with_lines;
-  const std::size_t starts = sizeof(Head), labels = starts + rounded(4 * (n + 1)),
-                    lines = labels + rounded(4 * n), indices = lines + (listed ? rounded(8 * n) : 0),
-                    values = indices + rounded(4 * stored);
+  const std::size_t starts = sizeof(Head), labels = starts + rounded(4 * (n + 1)), lines = labels + rounded(4 * n),
+                    indices = lines + (listed ? rounded(8 * n) : 0), values = indices + rounded(4 * stored);
   require(values + rounded(widths[head.coding] * stored) == head.size, "a block has an impossible size");
   starts_ = reinterpret_cast<const std::int32_t*>(data + starts);
   labels_ = reinterpret_cast<const std::int32_t*>(data + labels);
@@ -196,7 +195,7 @@ void PackedBlock::look_at_labels() const {
 void PackedBlock::look_at_indices() const {
   const auto n = static_cast<std::size_t>(stored());
   require(loops::within(indices_, n, columns_), "an index is out of range");
-  // They may fall where a row begins, and nowhere else.
+  // Indices may decrease only where a row begins.
   std::uint32_t allowed = 0;
   for (Index i = 1; i < rows_; ++i) {
     const std::int32_t k = starts_[i];

@@ -1,6 +1,5 @@
-// Rows as they are in memory, kept in a file and read where they stand: a block is a head, then row
-// starts, labels, line numbers unless they are consecutive, indices and values, each at a multiple of
-// 64 bytes. Little-endian.
+// Rows in a file in their memory layout, to be read in place: a block is a header, then row starts, labels, line numbers
+// unless they are consecutive, indices and values, each aligned to 64 bytes. Little-endian.
 #pragma once
 
 #include <memory>
@@ -10,16 +9,16 @@
 
 namespace lopsided {
 
-// Of any bytes; every change within eight bytes changes it.
+// Any change within eight bytes changes it.
 std::uint64_t checksum(const void* data, std::size_t size, std::uint64_t seed = 0);
 
-// The rows of a block of text, whose lines come after `before` others.
+// Serialises a block of text whose first line has `before` lines before it.
 std::string pack(const LibsvmBlock& block, std::int64_t before);
 
-// What a file holds at some place, looked through: only rows that the parser could have made.
+// A block in a file, validated: it holds only rows that the parser could have made.
 class PackedBlock {
  public:
-  // Throws std::invalid_argument with what is wrong. The bytes must stay, and begin at a multiple of 8.
+  // Throws std::invalid_argument with the reason. The bytes must outlive the block and be aligned to 8.
   PackedBlock(const char* data, std::size_t size);
 
   Index rows() const { return rows_; }
@@ -33,7 +32,7 @@ class PackedBlock {
   const double* values() const { return values_; }
   std::vector<std::int64_t> lines() const;
 
-  // Looked at again row by row, for a file can change while it is read.
+  // Validated once more row by row, as a file can change while it is read.
   Rows as_rows(Index at_least) const {
     return Rows({starts_, indices_, values_, false, false, false, static_cast<Count>(stored()), false},
                 static_cast<Count>(rows_), std::max(columns_, at_least));

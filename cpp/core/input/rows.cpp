@@ -16,7 +16,7 @@ namespace {
   throw DataError(text.str(), static_cast<std::int64_t>(i));
 }
 
-// The sum of squares, or an error that says what is wrong with the values.
+// The sum of squares; throws if the values are unusable.
 double checked_square(const double* values, const Index* indices, Index n, Count i) {
   const double square = indices ? sparse_square(values, n) : loops::squares(values, n);
   if (is_plain_square(square)) return square;
@@ -26,8 +26,7 @@ double checked_square(const double* values, const Index* indices, Index n, Count
     if (std::isnan(values[k])) throw DataError("NaN", static_cast<std::int64_t>(i), column);
     if (std::isinf(values[k])) throw DataError("inf", static_cast<std::int64_t>(i), column);
   }
-  if (square < 1)
-    throw DataError("values too small: their squares vanish", static_cast<std::int64_t>(i));
+  if (square < 1) throw DataError("values too small: their squares vanish", static_cast<std::int64_t>(i));
   throw DataError("values too large: their squares overflow", static_cast<std::int64_t>(i));
 }
 
@@ -69,7 +68,7 @@ Rows Rows::part(Count first, Count last) const {
   return out;
 }
 
-// Names the first row whose start is wrong.
+// Throws for the first row whose start is wrong.
 void Rows::refuse_starts() const {
   Count before = 0;
   for (Count i = 0; i < size_; ++i) {
@@ -84,8 +83,7 @@ void Rows::refuse_starts() const {
 template <class Value>
 void Rows::gather(Count i, Scratch& scratch) const {
   scratch.values.resize(static_cast<std::size_t>(columns_));
-  const Value* from = static_cast<const Value*>(dense_.data) +
-                      static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
+  const Value* from = static_cast<const Value*>(dense_.data) + static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
   for (Index j = 0; j < columns_; ++j) scratch.values[j] = from[j * dense_.column_stride];
 }
 
@@ -107,8 +105,7 @@ DenseRow Rows::careful_dense_row(Count i, Scratch& scratch) const {
     gather<double>(i, scratch);
     values = scratch.values.data();
   } else {
-    values = static_cast<const double*>(dense_.data) +
-             static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
+    values = static_cast<const double*>(dense_.data) + static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
   }
   return {values, columns_, checked_square(values, nullptr, columns_, i)};
 }
@@ -140,7 +137,7 @@ SparseRow Rows::careful_sparse_row(Count i, Scratch& scratch) const {
   return row;
 }
 
-// A CSR row as a dense one, for models that centre.
+// A CSR row as a dense one, for models that subtract means.
 DenseRow Rows::scattered(Count i, Scratch& scratch) const {
   Scratch own;
   const SparseRow x = sparse_row(i, own);
@@ -149,12 +146,11 @@ DenseRow Rows::scattered(Count i, Scratch& scratch) const {
   return {scratch.values.data(), columns_, x.square};
 }
 
-// Columns in order, equal ones added up.
+// Columns in order, duplicates summed.
 SparseRow Rows::sorted(const SparseRow& row, Count i, Scratch& scratch) const {
   std::vector<Index> order(row.size);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return row.indices[a] < row.indices[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return row.indices[a] < row.indices[b]; });
   Scratch merged;
   for (const Index k : order) {
     const Index j = row.indices[k];

@@ -1,5 +1,5 @@
 // A batch of examples as the user holds it: dense with any strides or CSR, double or float values,
-// 32- or 64-bit indices. A row is read, checked and brought to its plain form one at a time.
+// 32- or 64-bit indices. Rows are read, validated and converted one at a time.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace lopsided {
 
-// Sums of squares that leave room for arithmetic: finite, and far from 0.
+// Sums of squares that arithmetic can work with: finite, and far from 0.
 [[gnu::always_inline]] inline bool is_plain_square(double square) {
   return square > 1e-290 && square < std::numeric_limits<double>::infinity();
 }
@@ -44,7 +44,7 @@ class Rows {
     bool single;
     Count stored;          // length of indices and values
     bool trusted = false;  // indices are known to be unique and in range, in any order
-    const double* squares = nullptr;  // of the rows, where they are known
+    const double* squares = nullptr;  // of the rows, if known
   };
 
   Rows(const Dense& dense, Count size, Index columns)
@@ -58,10 +58,9 @@ class Rows {
   Count size() const { return size_; }
   Index columns() const { return columns_; }
   bool sparse() const { return sparse_; }
-  Count stored() const { return csr_.stored; }  // numbers of sparse rows
+  Count stored() const { return csr_.stored; }  // values in sparse rows
   std::size_t bytes() const {
-    return sparse_ ? csr_.stored * (sizeof(double) + sizeof(Index))
-                   : size_ * columns_ * sizeof(double);
+    return sparse_ ? csr_.stored * (sizeof(double) + sizeof(Index)) : size_ * columns_ * sizeof(double);
   }
 
   // Rows first to last, without the last.
@@ -74,14 +73,14 @@ class Rows {
     else return sparse_ ? scattered(i, scratch) : dense_row(i, scratch);
   }
 
-  // Looks at all rows, and throws if one is bad. What it returns are the same rows, of which the plain ones are
-  // not looked at again; `squares` must stay.
+  // Validates all rows and throws if one is bad. Returns the same rows, which are not validated again unless they must
+  // be converted; `squares` must outlive them.
   Rows checked(std::vector<double>& squares) const;
   // Of rows that need no copy: their sum of squares is that of what the user holds.
   bool plain() const { return plain_; }
   void check(Count i, Scratch& scratch) const { sparse_ ? void(sparse_row(i, scratch)) : void(dense_row(i, scratch)); }
 
-  // The features of a sparse row, unchecked; none where that would take work.
+  // The features of a sparse row, unchecked; empty if they would have to be converted.
   std::pair<const Index*, const Index*> peek(Count i) const {
     if (!(plain_ && sparse_)) return {};
     const auto [first, last] = span(i);
@@ -109,8 +108,7 @@ class Rows {
  private:
   [[gnu::always_inline]] std::pair<Count, Count> span(Count i) const {
     const auto pair = [&](const auto* starts) {
-      return std::pair<Count, Count>(static_cast<Count>(starts[i]),
-                                     static_cast<Count>(starts[i + 1]));
+      return std::pair<Count, Count>(static_cast<Count>(starts[i]), static_cast<Count>(starts[i + 1]));
     };
     return csr_.wide_starts ? pair(static_cast<const std::int64_t*>(csr_.starts))
                             : pair(static_cast<const std::int32_t*>(csr_.starts));
@@ -123,7 +121,8 @@ class Rows {
       const double* values =
           static_cast<const double*>(dense_.data) + static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
       const double square = squares_ ? squares_[i] : dense_square(values, columns_);
-      if (is_plain_square(square)) [[likely]] return {values, columns_, square};
+      if (is_plain_square(square)) [[likely]]
+        return {values, columns_, square};
     }
     const DenseRow row = careful_dense_row(i, scratch);
     return {row.values, row.size, row.square};
@@ -175,8 +174,8 @@ class Rows {
   Index columns_;
   bool sparse_;
   bool plain_;  // doubles side by side, indices of 32 bits: no row needs a copy
-  bool trusted_ = false;               // rows with a plain square are sound
-  const double* squares_ = nullptr;    // of the rows, where they are known
+  bool trusted_ = false;  // rows with a plain square are sound
+  const double* squares_ = nullptr;  // of the rows, if known
   Dense dense_{};
   Csr csr_{};
 };

@@ -8,9 +8,9 @@
 
 namespace lopsided::kernel {
 
-// Half-way between the classes if they are apart, else the first best of 500 steps from the least positive to
-// the largest negative, by how many scores are on their side: positives at or above it, negatives below. 0 if
-// there is only one class.
+// Half-way between the classes if they are separated, else the first of 500 steps from the smallest positive to the
+// largest negative score with the most scores on the right side: positives at or above it, negatives below. 0 if there
+// is only one class.
 inline double cut(std::span<const double> negative, std::span<const double> positive) {
   if (negative.empty() || positive.empty()) return 0;
   constexpr int steps = 500;
@@ -19,7 +19,7 @@ inline double cut(std::span<const double> negative, std::span<const double> posi
   if (low >= high) return low + (high - low) / 2;
   if (!std::isfinite(high - low)) return 0;
   const auto at = [=](int i) { return low + (high - low) * i / steps; };
-  // How many more are right at step i than at the one before.
+  // Change in the number of correct scores from step i - 1 to step i.
   std::array<std::int64_t, steps + 2> gain{};
   const auto count = [&](std::span<const double> scores, int change) {
     for (const double v : scores) {

@@ -1,5 +1,5 @@
 // The Forgetron, self-tuned (Dekel, Shalev-Shwartz & Singer 2008): as the kernel perceptron, but when the list is
-// full all weights are multiplied by phi and then the oldest row is forgotten. What forgetting cost so far is Q;
+// full all weights are multiplied by phi and then the oldest row is removed. The cost of removals so far is Q;
 // phi is the largest number up to 1 that keeps Q <= 15/32 of the mistakes. Needs k(x, x) <= 1.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace lopsided {
 
 class Forgetron : public kernel::List {
  public:
-  bool learn(const kernel::Kernelled& x, const Target& t) {
+  bool learn(const kernel::StoredRow& x, const Target& t) {
     if (t.y * score_ > 0) return false;
     ++mistakes_;
     rows_.push_back(x, t.y);
@@ -52,7 +52,7 @@ class Forgetron : public kernel::List {
   double most_ = 200;
   Count mistakes_ = 0;
   double Q_ = 0;
-  kernel::Passing<kernel::Kernelled> oldest_;
+  kernel::ScratchOf<kernel::StoredRow> oldest_;
 };
 
 }  // namespace lopsided

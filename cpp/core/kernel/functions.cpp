@@ -22,12 +22,11 @@ using Four = double __attribute__((vector_size(32)));
   return (low > none ? low : none) - (high < none ? high : none);
 }
 
-// Sums of a term over the features, for `parts` times four rows of a tile.
+// Sums of a term over the features, for `parts` vectors of four rows of a tile.
 template <int parts, class Term>
-[[gnu::always_inline]] inline void inner(const double* tile, const double* x, std::size_t n, double* out,
-                                         Term term) {
+[[gnu::always_inline]] inline void inner(const double* tile, const double* x, std::size_t n, double* out, Term term) {
   Four sum[parts] = {};
-  for (std::size_t j = 0; j < n; ++j, tile += lanes) {
+  for (std::size_t j = 0; j < n; ++j, tile += tile_rows) {
     for (int p = 0; p < parts; ++p) sum[p] += term(x[j] - Four{}, load(tile + 4 * p));
   }
   for (int p = 0; p < parts; ++p) store(out + 4 * p, sum[p]);
@@ -35,8 +34,8 @@ template <int parts, class Term>
 template <class Term>
 [[gnu::always_inline]] inline void inner(const Aligned* tiles, std::size_t slots, const double* x, std::size_t features,
                                          double* out, Term term) {
-  for (std::size_t s = 0; s < slots; s += lanes, ++tiles) {
-    const std::size_t n = std::min(tiles->size() / lanes, features), rows = slots - s;
+  for (std::size_t s = 0; s < slots; s += tile_rows, ++tiles) {
+    const std::size_t n = std::min(tiles->size() / tile_rows, features), rows = slots - s;
     const double* tile = tiles->data();
     if (rows > 12) inner<4>(tile, x, n, out + s, term);
     else if (rows > 8) inner<3>(tile, x, n, out + s, term);
@@ -58,7 +57,7 @@ namespace {
 
 // x = k ln 2 + r, |r| <= ln 2 / 2; e^r by its series up to r^11 / 11!.
 [[gnu::always_inline]] inline double exponential(double x) {
-  constexpr double magic = 0x1.8p52;  // adding it rounds to a whole number, which is then in the low bits
+  constexpr double magic = 0x1.8p52;  // adding it rounds to an integer, which is then in the low bits
   const double v = x < -708 ? -708 : x;
   const double shifted = v * 0x1.71547652b82fep0 + magic, k = shifted - magic;
   const double r = (v - k * 0x1.62e42fefa3800p-1) - k * 0x1.ef35793c76730p-45;
@@ -86,8 +85,7 @@ void exponentials(double* __restrict x, std::size_t n) {
 
 namespace {
 
-void radials(double self, const double* __restrict selves, double gamma, std::size_t n,
-             double* __restrict inner) {
+void radials(double self, const double* __restrict selves, double gamma, std::size_t n, double* __restrict inner) {
   for (std::size_t i = 0; i < n; ++i) {
     const double distance = (self + selves[i]) - 2 * inner[i];
     inner[i] = exponential(-gamma * (distance > 0 ? distance : 0));
@@ -114,9 +112,8 @@ double weighted(const double* a, const double* b, std::size_t n) {
   return lopsided::lanes::products(static_cast<Index>(n), a, b);
 }
 
-void combine(double* out, std::size_t n, const double* const* rows, const double* factors,
-             std::size_t count) {
-  for (std::size_t i = 0; i < n; i += lanes) {
+void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count) {
+  for (std::size_t i = 0; i < n; i += tile_rows) {
     Four a = load(out + i), b = load(out + i + 4), c = load(out + i + 8), d = load(out + i + 12);
     for (std::size_t k = 0; k < count; ++k) {
       const double* row = rows[k] + i;
@@ -140,7 +137,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Whole numbers in the order of the doubles.
+// Integers in the same order as the doubles.
 constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
 [[gnu::always_inline]] inline std::uint64_t as_key(double v) {
   const auto bits = std::bit_cast<std::uint64_t>(v + 0.0);

@@ -1,4 +1,4 @@
-// Kernels of two rows, from two numbers of each row and one of the pair.
+// Kernel functions of two rows, computed from an inner sum of the pair and that of each row with itself.
 //
 //   gaussian    exp(-gamma |x - z|^2)      inner = x.z
 //   laplacian   exp(-gamma |x - z|_1)      inner = sum of min(|x_j|, |z_j|) where the signs agree
@@ -6,8 +6,8 @@
 //   polynomial  (gamma x.z + coef0)^degree
 //
 // A distance is self(x) + self(z) - 2 inner(x, z), with self(x) = inner(x, x). Inner sums run over the
-// features in order, one after the other: what is 0 in either row changes no bit, so dense and sparse
-// rows give the same bits, in either order, and rows may grow. Several rows are summed side by side.
+// features in order, one after the other: a 0 in either row changes no bit, so dense and sparse rows give
+// the same bits, in either order, and rows may grow. Several rows are summed at a time.
 #pragma once
 
 #include <utility>
@@ -18,7 +18,8 @@
 
 namespace lopsided::kernel {
 
-inline constexpr std::size_t lanes = 16;  // rows side by side in a tile: value of feature j of row l at j * lanes + l
+inline constexpr std::size_t tile_rows =
+    16;  // rows side by side in a tile: value of feature j of row l at j * tile_rows + l
 
 enum class Form { gaussian, laplacian, linear, polynomial };
 
@@ -48,18 +49,18 @@ struct Reached {
   std::size_t count;
 };
 
-LOPSIDED_COPIES(
-    void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
-    void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
-    void exponentials(double* x, std::size_t n);
-    void apply(const Function& function, double self, const double* selves, std::size_t n, double* inner);
-    double weighted(const double* a, const double* b, std::size_t n);
-    void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count);
-    std::size_t at_least(const double* values, std::size_t n, double least);
-    double most(const double* values, std::size_t n);
-    Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k);)
+LOPSIDED_COPIES(void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
+                void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out);
+                void exponentials(double* x, std::size_t n);
+                void apply(const Function& function, double self, const double* selves, std::size_t n, double* inner);
+                double weighted(const double* a, const double* b, std::size_t n);
+                void combine(double* out, std::size_t n, const double* const* rows, const double* factors,
+                             std::size_t count);
+                std::size_t at_least(const double* values, std::size_t n, double least);
+                double most(const double* values, std::size_t n);
+                Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k);)
 
-// Inner sums of x, of n features, with the rows of tiles, and some that are not asked for.
+// Inner sums of x, which has n features, with the rows of tiles, and a few more up to the end of a vector.
 inline void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
   LOPSIDED_BEST(dots(tiles, slots, x, n, out));
 }
@@ -70,13 +71,13 @@ inline void overlaps(const Aligned* tiles, std::size_t slots, const double* x, s
 // e^x for x <= 0, within 1e-14 relative; 0 below -708.
 inline void exponentials(double* x, std::size_t n) { LOPSIDED_BEST(exponentials(x, n)); }
 
-// Sum of a_i b_i over the same lanes on every instruction set.
+// Sum of a_i b_i, with the same bits on every instruction set.
 inline double weighted(const double* a, const double* b, std::size_t n) { return LOPSIDED_BEST(weighted(a, b, n)); }
-// out += sum over k of factors[k] * rows[k]; n is a multiple of `lanes`.
+// out += sum over k of factors[k] * rows[k]; n is a multiple of `tile_rows`.
 inline void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count) {
   LOPSIDED_BEST(combine(out, n, rows, factors, count));
 }
-// How many of the values are at least so large.
+// How many of the values are at least `least`.
 inline std::size_t at_least(const double* values, std::size_t n, double least) {
   return LOPSIDED_BEST(at_least(values, n, least));
 }

@@ -11,12 +11,12 @@ class Gram {
   std::size_t bytes() const { return 8 * values_.size(); }
   void clear() { *this = {}; }
 
-  // Room for so many slots, at least doubled so that growing one by one stays cheap.
+  // Capacity for that many slots; at least doubled, so that growing one by one stays cheap.
   void grow(std::size_t rows, std::size_t columns) {
     if (rows <= rows_ && columns <= columns_) return;
     const std::size_t r = std::max(rows, rows > rows_ ? 2 * rows_ : rows_);
     std::size_t c = std::max(columns, columns > columns_ ? 2 * columns_ : columns_);
-    if (c % (2 * line) == 0) c += line;  // rows an odd number of cache lines apart: a column falls on all sets
+    if (c % (2 * line) == 0) c += line;  // an odd number of cache lines per row: a column spreads over all cache sets
     Aligned values(r * c);
     for (std::size_t i = 0; i < rows_; ++i) std::copy_n(row(i), columns_, values.data() + i * c);
     values_ = std::move(values);

@@ -1,14 +1,14 @@
 // KOIL: kernelized online imbalanced learning with fixed budgets (Hu et al. 2015, algorithm 1).
 //
-// Each class has a list of rows. A new row of class y is held against V, those of the k nearest rows of
+// Each class has a list of support vectors. A new row of class y is compared with V, those of the k nearest rows of
 // the other class that it does not beat by 1: l_i = 1 - y (f(x) - f(x_i)) > 0. All weights shrink by
 // 1 - eta; the new row gets the weight sum_V c_i and those of V lose c_i, where c_i = eta C y (hinge) or
 // 2 eta C y min(l_i, 1e6) (squared). A full list drops its first row (fifo) or is a reservoir (rs);
 // with ++ the row of its class nearest to the one dropped gets that one's weight.
 //
-// Kernels between kept rows are remembered, and so are the scores of kept rows: a changed weight moves
-// them by a row of kernels. Weights and scores are to be multiplied by `scale_`, which shrinks in their
-// place. Remembered scores are summed anew after a number of steps, so that rounding does not gather.
+// Kernel values between support vectors are cached, and so are their scores: a changed weight changes the scores by a
+// row of kernel values. Weights and scores must be multiplied by `scale_`, which shrinks in their place. Cached scores
+// are recomputed after a number of steps, so that rounding errors do not accumulate.
 #pragma once
 
 #include <array>
@@ -25,19 +25,19 @@ class Koil {
  public:
   enum class Policy { rs, rs_plus, fifo, fifo_plus, infinite };
   enum class PairLoss { hinge, squared };
-  static constexpr Count fresh = 4096;                // steps between exact sums of the scores
-  static constexpr std::size_t remembered = 4096;     // slots up to which kernels are remembered
+  static constexpr Count fresh = 4096;                // steps between recomputations of the scores
+  static constexpr std::size_t remembered = 4096;     // slots up to which kernel values are cached
   static constexpr double ceiling = 1e6;              // of a squared loss
 
   kernel::Function kernel;
 
-  double observe(const kernel::Kernelled& x) {
+  double observe(const kernel::StoredRow& x) {
     raw_ = look(x, row_.values);
     return scale_ * raw_ - threshold();
   }
-  double score(const kernel::Kernelled& x) const { return scale_ * look(x, scored_.values) - threshold(); }
+  double score(const kernel::StoredRow& x) const { return scale_ * look(x, scored_.values) - threshold(); }
 
-  [[gnu::noinline]] bool learn(const kernel::Kernelled& x, const Target& t) {
+  [[gnu::noinline]] bool learn(const kernel::StoredRow& x, const Target& t) {
     const std::size_t own = t.y > 0, other = 1 - own;
     const auto own_size = sides_[own].rows.size(), other_size = sides_[other].rows.size();
     ++sides_[own].seen;
@@ -106,9 +106,11 @@ class Koil {
       visit((name + ".seen").c_str(), side.seen);
       side.rows.state(visit, name, shape);
       const std::size_t n = side.rows.slots();
-      validate(side.rows.size() == n && (policy_ == Policy::infinite || static_cast<double>(n) <= sizes_[s]), name + ".size");
+      validate(side.rows.size() == n && (policy_ == Policy::infinite || static_cast<double>(n) <= sizes_[s]),
+               name + ".size");
       Series scores;
-      if (!visit.restores()) scores.values.assign(side.scores.begin(), side.scores.begin() + static_cast<std::ptrdiff_t>(n));
+      if (!visit.restores())
+        scores.values.assign(side.scores.begin(), side.scores.begin() + static_cast<std::ptrdiff_t>(n));
       const std::string entry = "kept." + name + ".scores";
       visit(entry.c_str(), scores);
       if (!visit.restores()) continue;
@@ -122,27 +124,27 @@ class Koil {
  private:
   struct Side {
     kernel::Support rows;
-    Aligned scores;  // of the rows, by slot
+    Aligned scores;  // of the support vectors, by slot
     Count seen = 0;              // events of the class
   };
   struct Change {
     std::size_t side, slot;
     double by;
   };
-  using Row = std::array<Aligned, 2>;  // kernels with the slots of both sides
+  using Row = std::array<Aligned, 2>;  // kernel values with the slots of both sides
 
-  double look(const kernel::Kernelled& x, Row& row) const {
+  double look(const kernel::StoredRow& x, Row& row) const {
     double sum = 0;
     for (std::size_t s = 0; s < 2; ++s) {
       const kernel::Support& rows = sides_[s].rows;
-      row[s].resize(rows.room());  // what is added is 0 and stays finite
+      row[s].resize(rows.room());  // new entries are 0, so that the padding stays finite
       rows.values(x, kernel, pad_.values, row[s].data());
       sum += kernel::weighted(rows.weights(), row[s].data(), rows.room());
     }
     return sum;
   }
 
-  // V and its losses, from the row just met.
+  // V and its losses, for the row observed last.
   void choose(double y, std::size_t other) {
     const Side& side = sides_[other];
     const std::size_t n = side.rows.size();
@@ -177,7 +179,7 @@ class Koil {
       double* weights = side.rows.weights();
       for (std::size_t s = 0; s < side.rows.room(); ++s) {
         weights[s] *= scale_;
-        if (std::abs(weights[s]) < 1e-300) weights[s] = 0;  // what is smaller makes arithmetic slow
+        if (std::abs(weights[s]) < 1e-300) weights[s] = 0;  // avoid slow arithmetic on subnormals
         side.scores[s] *= scale_;
       }
     }
@@ -185,8 +187,8 @@ class Koil {
     scale_ = 1;
   }
 
-  // Puts the new row in its list, if there is room or room is made, and moves weights and scores.
-  void keep(const kernel::Kernelled& x, std::size_t own, double weight) {
+  // Stores the new row if its list has a free slot or drops a row, and updates weights and scores.
+  void keep(const kernel::StoredRow& x, std::size_t own, double weight) {
     Side& side = sides_[own];
     const std::size_t n = side.rows.size();
     const bool full = policy_ != Policy::infinite && static_cast<double>(n) >= sizes_[own];
@@ -202,7 +204,7 @@ class Koil {
       }
     }
     const double itself = kernel.of_itself(x.self(kernel.form));
-    double inherited = 0;  // by the new row
+    double inherited = 0;  // weight inherited by the new row
     if (full && !stays) {
       if (heirs) changes_.push_back({own, heir(side.rows, row, n), weight});
     } else if (full) {
@@ -227,7 +229,7 @@ class Koil {
     move_scores(of_new);
     if (stays) put(x, own, slot, full, of_new, raw, itself);
   }
-  // The slot with the largest value; of several the first in the list, with `last` at its end.
+  // The slot with the largest value; among equals the first in the list, where slot `last` counts as its end.
   static std::size_t heir(const kernel::Support& rows, const double* values, std::size_t n,
                           std::size_t last = std::numeric_limits<std::size_t>::max()) {
     const double most = kernel::most(values, n);
@@ -235,7 +237,7 @@ class Koil {
     return found == rows.slots() ? last : found;
   }
 
-  // The scores of kept rows after the changes, and the new row's weight.
+  // Updates the scores of the support vectors for the changed weights and the new row.
   void move_scores(double of_new) {
     for (std::size_t s = 0; s < 2; ++s) {
       Side& side = sides_[s];
@@ -253,7 +255,7 @@ class Koil {
       kernel::combine(side.scores.data(), side.rows.room(), pointers_.data(), factors_.data(), pointers_.size());
     }
   }
-  // Kernels of a kept row with the slots of a side.
+  // Kernel values of a support vector with the slots of a side.
   const double* kernels(std::size_t side, std::size_t slot, std::size_t with, Aligned& room) {
     if (remembers()) return grams_[side][with].row(slot);
     sides_[side].rows.read(slot, kept_.values);
@@ -263,7 +265,7 @@ class Koil {
   }
   bool remembers() const { return sides_[0].rows.slots() + sides_[1].rows.slots() <= remembered; }
 
-  void put(const kernel::Kernelled& x, std::size_t own, std::size_t slot, bool full, double weight, double raw,
+  void put(const kernel::StoredRow& x, std::size_t own, std::size_t slot, bool full, double weight, double raw,
            double itself) {
     Side& side = sides_[own];
     if (!full) side.rows.push_back(x, weight);
@@ -329,7 +331,7 @@ class Koil {
   Policy policy_ = Policy::rs_plus;
   PairLoss loss_ = PairLoss::hinge;
   double C_ = 1, learning_rate_ = 0.01;
-  std::array<double, 2> sizes_ = {100, 100}, neighbors_ = {10, 10};  // of the negative, the positive list
+  std::array<double, 2> sizes_ = {100, 100}, neighbors_ = {10, 10};  // of the negative and the positive list
   bool violators_first_ = false, scale_C_ = false, fit_threshold_ = false;
   double seed_ = 0;
 
@@ -338,15 +340,15 @@ class Koil {
   double scale_ = 1;
   Count draws_ = 0, steps_ = 0;
 
-  double raw_ = 0;  // score of the row met, before the scale
-  kernel::Passing<Row> row_;
-  mutable kernel::Passing<Row> scored_;
-  mutable kernel::Passing<Table> pad_;
-  kernel::Passing<kernel::Kernelled> kept_;
+  double raw_ = 0;  // score of the row observed last, before scaling
+  kernel::ScratchOf<Row> row_;
+  mutable kernel::ScratchOf<Row> scored_;
+  mutable kernel::ScratchOf<Table> pad_;
+  kernel::ScratchOf<kernel::StoredRow> kept_;
   std::vector<std::pair<std::size_t, double>> chosen_;
   std::vector<std::size_t> nearest_;
   std::vector<double> likeness_;
-  Aligned dropped_;  // kernels of a row that goes
+  Aligned dropped_;  // kernel values of a row that is dropped
   std::vector<Change> changes_;
   std::vector<const double*> pointers_;
   std::vector<double> factors_;

@@ -5,8 +5,8 @@
 
 namespace lopsided::kernel {
 
-// The slots of the k largest of the values of a list's rows, by slot, into `out`; among equals those first in
-// the list. More than k values are finite, the others are minus infinity.
+// Writes the slots of the k largest values (one per slot of a list) to `out`; among equals those first in the list.
+// More than k values are finite, the others are minus infinity.
 inline void largest(const Support& rows, const double* values, std::size_t finite, std::size_t k,
                     std::vector<std::size_t>& out) {
   const std::size_t n = rows.size();

@@ -1,10 +1,9 @@
-// What every kernel learner has around its rule: rows as they are kept, the kernel, and a gamma that
-// is taken from the first rows.
+// What surrounds the rule of every kernel learner: the form of stored rows, the kernel, and a gamma that is estimated from
+// the first rows.
 //
-// gamma = 0 stands for 1 / median of the distances between the first 50 rows (squared for gaussian),
-// leaving out those that are 0; 1 if all are. With every row until then it is taken anew from the rows
-// so far, and the rule learns them anew with it: the model is always the one that had known its gamma
-// from the start.
+// gamma = 0 stands for 1 / median of the nonzero distances between the first 50 rows (squared for gaussian);
+// 1 if all are 0. Until then, every new row re-estimates it from the rows so far, and the rule learns them again with
+// it: the model is always the one that knew its gamma from the start.
 //
 // A rule has: kernel; observe(row), its score, after which learn(row, target) learns from that row; score(row),
 // which changes nothing; clear(), which leaves the options; make_sparse(), options, state and bytes.
@@ -19,8 +18,8 @@ class KernelLearner {
  public:
   static constexpr Hooks hooks{.observe = true, .reserve = true, .grow = true, .new_features = true};
 
-  static constexpr std::size_t settling = 50;  // rows that gamma is taken from
-  static constexpr std::size_t few = 256;      // features up to which sparse rows are kept dense
+  static constexpr std::size_t settling = 50;  // rows that gamma is estimated from
+  static constexpr std::size_t few = 256;  // features up to which sparse rows are stored dense
 
   Rule rule;
 
@@ -85,18 +84,18 @@ class KernelLearner {
 
   bool sparse() const { return sparse_rows_ && features_ > few; }
   bool settled() const { return gamma_ > 0 || taken_ || !rule.kernel.radial(); }
-  // Whether there is room for arithmetic.
-  bool possible(const kernel::Kernelled& x) const {
+  // Whether arithmetic with the row cannot overflow.
+  bool possible(const kernel::StoredRow& x) const {
     return x.square < 1e300 && x.length < 1e300 && std::abs(rule.kernel.of_itself(x.self(rule.kernel.form))) < 1e300;
   }
 
-  // The rows so far are kept with the weights of their events, the sign of which is that of the label.
+  // The rows so far are stored with the weights of their events, whose sign is the label.
   [[gnu::noinline]] bool learn_anew(const Target& t) {
     first_.push_back(met_.values, t.y * t.weight);
     rule.clear();
     rule.kernel.gamma = median_gamma();
     bool stepped = false;
-    kernel::Kernelled row;
+    kernel::StoredRow row;
     for (std::size_t k = 0; k < first_.size(); ++k) {
       const double weight = first_.weights()[k];
       first_.read(k, row);
@@ -111,7 +110,7 @@ class KernelLearner {
   }
   double median_gamma() {
     std::vector<double> inner(first_.room()), distances;
-    kernel::Kernelled row, other;
+    kernel::StoredRow row, other;
     const kernel::Form form = rule.kernel.form;
     for (std::size_t k = 0; k < first_.size(); ++k) {
       first_.read(k, row);
@@ -128,12 +127,12 @@ class KernelLearner {
   }
 
   double gamma_ = 0;
-  Count started_ = 0, sparse_rows_ = 0;  // whether a row has come, and whether the first was sparse
-  Count taken_ = 0;                      // whether gamma was taken from the first rows
+  Count started_ = 0, sparse_rows_ = 0;  // whether there was a row, and whether the first one was sparse
+  Count taken_ = 0;  // whether gamma has been estimated
   std::size_t features_ = 0;
   kernel::Support first_;
-  mutable kernel::Passing<kernel::Kernelled> met_, scored_;
-  kernel::Passing<Table> pad_;
+  mutable kernel::ScratchOf<kernel::StoredRow> met_, scored_;
+  kernel::ScratchOf<Table> pad_;
 };
 
 }  // namespace lopsided

@@ -1,6 +1,6 @@
 // NORMA (Kivinen, Smola & Williamson 2004): gradient steps on a hinge in the space of the kernel. In every
-// round the weights shrink by 1 - learning_rate * regularization; a row with y (f(x) + b) <= margin is kept with the
-// weight learning_rate * y, by which b moves too. The margin is 1, or moves so that a share nu of the rows falls
+// round the weights shrink by 1 - learning_rate * regularization; a row with y (f(x) + b) <= margin is stored with the
+// weight learning_rate * y, which is added to b too. The margin is 1, or adapts so that a share nu of the rows falls
 // below it. Rows may be dropped when they are `truncation` rounds old.
 #pragma once
 
@@ -12,10 +12,10 @@ namespace lopsided {
 
 class Norma : public kernel::List {
  public:
-  double observe(const kernel::Kernelled& x) { return scale_ * List::observe(x) + b_; }
-  double score(const kernel::Kernelled& x) const { return scale_ * List::score(x) + b_; }
+  double observe(const kernel::StoredRow& x) { return scale_ * List::observe(x) + b_; }
+  double score(const kernel::StoredRow& x) const { return scale_ * List::score(x) + b_; }
 
-  bool learn(const kernel::Kernelled& x, const Target& t) {
+  bool learn(const kernel::StoredRow& x, const Target& t) {
     const bool error = t.y * (scale_ * score_ + b_) <= margin_;
     const double step = learning_rate_ * t.weight * t.y;
     shrink();
@@ -70,7 +70,7 @@ class Norma : public kernel::List {
 
  private:
   void start() { margin_ = nu_ > 0 ? 0 : 1; }
-  // Weights are to be multiplied by scale_, which shrinks in their place.
+  // Weights must be multiplied by scale_, which shrinks in their place.
   void shrink() {
     scale_ *= 1 - learning_rate_ * regularization_;
     if (scale_ > 0x1p-128) return;
@@ -83,7 +83,7 @@ class Norma : public kernel::List {
   bool bias_ = false;
 
   double b_ = 0, margin_ = 1, scale_ = 1;
-  std::deque<Count> born_;  // the round of each row, with a truncation
+  std::deque<Count> born_;  // the round in which each row was stored; used with a truncation
 };
 
 }  // namespace lopsided

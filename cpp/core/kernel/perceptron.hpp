@@ -1,4 +1,4 @@
-// The kernel perceptron (Freund & Schapire 1999): a row with y f(x) <= 0 is kept with the weight y.
+// The kernel perceptron (Freund & Schapire 1999): a row with y f(x) <= 0 is stored with the weight y.
 #pragma once
 
 #include "list.hpp"
@@ -7,7 +7,7 @@ namespace lopsided {
 
 class KernelPerceptron : public kernel::List {
  public:
-  bool learn(const kernel::Kernelled& x, const Target& t) {
+  bool learn(const kernel::StoredRow& x, const Target& t) {
     if (t.y * score_ > 0) return false;
     rows_.push_back(x, t.weight * t.y);
     return true;

@@ -1,8 +1,8 @@
-// The Projectron (Orabona, Keshet & Caputo 2009): as the kernel perceptron, but a row that the kept ones nearly
-// span is not kept: its projection d on them is added to their weights. K d = k(x), and the distance is
+// The Projectron (Orabona, Keshet & Caputo 2009): as the kernel perceptron, but a row that the support vectors nearly
+// span is not stored: its projection d on them is added to their weights. K d = k(x), and the distance is
 // delta^2 = k(x, x) - k(x).d. Projectron++ also steps along d on right answers with a margin below 1.
 //
-// Kept is L with L L' = K in the place of the inverse of K: it needs half the work and loses fewer digits.
+// L with L L' = K is stored instead of the inverse of K: it needs half the work and is more accurate.
 #pragma once
 
 #include "../numbers/row.hpp"
@@ -15,7 +15,7 @@ class Projectron : public kernel::List {
   enum class Threshold { norm, squared };
   static constexpr std::size_t most = 40000;  // L takes 6.4 GB
 
-  bool learn(const kernel::Kernelled& x, const Target& t) {
+  bool learn(const kernel::StoredRow& x, const Target& t) {
     const double margin = t.y * score_;
     if (margin > 0 && !(plus_plus_ && margin < 1)) return false;
     const std::size_t n = rows_.size();
@@ -52,7 +52,7 @@ class Projectron : public kernel::List {
     if (!visit.restores()) factor.values = factor_;
     visit("kept.factor", factor);
     if (!visit.restores()) return;
-    validate(rows_.slots() == n && rows_.first() == 0, "kept.size");  // none is ever dropped
+    validate(rows_.slots() == n && rows_.first() == 0, "kept.size");  // rows are never removed
     validate(factor.values.size() == n * (n + 1) / 2 && all_finite(factor.values), "kept.factor");
     factor_ = std::move(factor.values);
     for (std::size_t i = 0; i < n; ++i) validate(line(i)[i] > 0, "kept.factor");
@@ -61,7 +61,7 @@ class Projectron : public kernel::List {
  private:
   const double* line(std::size_t i) const { return factor_.data() + i * (i + 1) / 2; }
 
-  // Solves L c = k(x), the kernels of the row met last; returns |c|^2 = k(x).d.
+  // Solves L c = k(x), the kernel values of the row observed last; returns |c|^2 = k(x).d.
   double reach(std::size_t n) {
     c_.resize(n);
     double* c = c_.data();
@@ -82,9 +82,8 @@ class Projectron : public kernel::List {
       rows_.weights()[i] += step * d;
     }
   }
-  void keep(const kernel::Kernelled& x, double weight, double delta) {
-    if (rows_.size() == most)
-      throw std::length_error("Projectron keeps at most 40000 rows: choose a larger tolerance");
+  void keep(const kernel::StoredRow& x, double weight, double delta) {
+    if (rows_.size() == most) throw std::length_error("Projectron keeps at most 40000 rows: choose a larger tolerance");
     rows_.push_back(x, weight);
     factor_.insert(factor_.end(), c_.begin(), c_.end());
     factor_.push_back(delta);
@@ -94,7 +93,7 @@ class Projectron : public kernel::List {
   bool plus_plus_ = false;
   Threshold threshold_ = Threshold::norm;
 
-  std::vector<double> factor_;  // L, line after line
+  std::vector<double> factor_;  // L, row by row
   std::vector<double> c_;
 };
 

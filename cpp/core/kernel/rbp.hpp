@@ -1,5 +1,5 @@
 // RBP, the randomized budget perceptron (Cavallanti, Cesa-Bianchi & Gentile 2007): as the kernel
-// perceptron, but a full list loses a random row to the new one.
+// perceptron, but in a full list the new row replaces a random one.
 #pragma once
 
 #include "../numbers/random.hpp"
@@ -9,7 +9,7 @@ namespace lopsided {
 
 class Rbp : public kernel::List {
  public:
-  bool learn(const kernel::Kernelled& x, const Target& t) {
+  bool learn(const kernel::StoredRow& x, const Target& t) {
     if (t.y * score_ > 0) return false;
     const double weight = t.weight * t.y;
     if (static_cast<double>(rows_.size()) < most_) rows_.push_back(x, weight);

@@ -1,7 +1,7 @@
-// The rows that a kernel learner keeps with their weights, in a list: the oldest first, unless rows are replaced in place.
-// Dense rows lie side by side in tiles, sparse rows stay sparse.
+// The support vectors of a kernel learner with their weights, as a list: oldest first, unless rows are replaced in place.
+// Dense rows are interleaved in tiles, sparse rows stay sparse.
 //
-// A row lives in a slot. The list is a ring of slots: its first row is in slot `first`.
+// Each row has a slot. The list is a ring of slots: its first row is in slot `first`.
 #pragma once
 
 #include "../learner.hpp"
@@ -11,27 +11,27 @@
 
 namespace lopsided::kernel {
 
-// Numbers that no copy of a model needs.
+// Scratch space that is not copied with a model.
 template <class Values>
-struct Passing {
-  Passing() = default;
-  Passing(const Passing&) {}
-  Passing& operator=(const Passing&) { return *this; }
+struct ScratchOf {
+  ScratchOf() = default;
+  ScratchOf(const ScratchOf&) {}
+  ScratchOf& operator=(const ScratchOf&) { return *this; }
   Values values{};
 };
 
-// What the rows of a list have in common: how many features they can have, and whether they are sparse.
+// The form of all rows of a list: how many features they can have, and whether they are sparse.
 struct Shape {
   std::size_t features;
   bool sparse;
 };
 
-// A row as it is kept, with its scale in its values; sparse rows in the order of the features.
-struct Kernelled {
+// A row as it is stored: values multiplied by its scale; sparse rows in the order of the features.
+struct StoredRow {
   bool sparse = false;
   std::vector<double> values;  // dense: of features 0, 1, ...
   std::vector<Index> indices;
-  double square = 0, length = 0;  // inner sums with itself: x.x and |x|_1
+  double square = 0, length = 0;  // inner(x, x) for either distance: x.x and |x|_1
 
   double self(Form form) const { return form == Form::laplacian ? length : square; }
   std::size_t bytes() const { return sizeof *this + 8 * values.size() + 4 * indices.size(); }
@@ -81,7 +81,7 @@ struct Kernelled {
     values.push_back(v);
   }
   void finish() {
-    double squares = 0, sizes = 0;  // apart from the values, so that they stay in registers
+    double squares = 0, sizes = 0;  // local, so that they stay in registers
     for (const double v : values) squares += v * v, sizes += std::abs(v);
     square = squares, length = sizes;
   }
@@ -90,17 +90,19 @@ struct Kernelled {
 class Support {
  public:
   std::size_t size() const { return size_; }
-  std::size_t slots() const { return slots_; }                            // in use or free
-  std::size_t room() const { return (slots_ + lanes - 1) / lanes * lanes; }  // of a number for each slot
+  std::size_t slots() const { return slots_; }  // in use or free
+  std::size_t room() const {
+    return (slots_ + tile_rows - 1) / tile_rows * tile_rows;
+  }  // length of an array by slot, padded
   std::size_t first() const { return first_; }
   std::size_t slot(std::size_t position) const { return (first_ + position) % slots_; }
   std::size_t position(std::size_t slot) const { return (slot + slots_ - first_) % slots_; }
-  double* weights() { return weights_.data(); }  // by slot, 0 where there is no row
+  double* weights() { return weights_.data(); }  // by slot, 0 in free slots
   const double* weights() const { return weights_.data(); }
 
   double self(std::size_t slot, Form form) const { return (form == Form::laplacian ? lengths_ : squares_)[slot]; }
 
-  // Visits the slots in the order of the list, until one is found.
+  // Visits the slots in the order of the list until `found` returns true.
   template <class Found>
   std::size_t find(Found found) const {
     const std::size_t end = first_ + size_;
@@ -111,9 +113,8 @@ class Support {
     return slots_;
   }
 
-  // Inner sums of a row with every slot; there is room for `room()` of them. `pad` holds zeros for every feature and
-  // holds them again afterwards.
-  void inner(const Kernelled& x, Form form, Table& pad, double* out) const {
+  // Inner sums of a row with every slot; `out` has `room()` entries. `pad` must be all zeros and is again afterwards.
+  void inner(const StoredRow& x, Form form, Table& pad, double* out) const {
     if (!sparse_) {
       (form == Form::laplacian ? overlaps : dots)(tiles_.data(), slots_, x.values.data(), x.values.size(), out);
       return;
@@ -127,15 +128,15 @@ class Support {
     else sums(wide, out, [](double v, double z) { return v * z; });
     for (const Index j : x.indices) wide[j] = 0;
   }
-  // Kernels of a row with every slot.
-  void values(const Kernelled& x, const Function& kernel, Table& pad, double* out) const {
+  // Kernel values of a row with every slot.
+  void values(const StoredRow& x, const Function& kernel, Table& pad, double* out) const {
     inner(x, kernel.form, pad, out);
     const Aligned& selves = kernel.form == Form::laplacian ? lengths_ : squares_;
     kernel.apply(x.self(kernel.form), selves.data(), (slots_ + 3) / 4 * 4, out);
   }
 
-  // At the end of the list. Returns the slot; other slots change only if some were freed before.
-  std::size_t push_back(const Kernelled& x, double weight) {
+  // Appends to the list. Returns the slot; rows change slots only if some were freed before.
+  std::size_t push_back(const StoredRow& x, double weight) {
     if (size_ == slots_) {
       if (first_ > 0) straighten();
       ++slots_;
@@ -143,53 +144,53 @@ class Support {
       squares_.resize(room());
       lengths_.resize(room());
       if (sparse_ || (slots_ == 1 && x.sparse)) grow_sparse();
-      else tiles_.resize(room() / lanes);
+      else tiles_.resize(room() / tile_rows);
     }
     const std::size_t s = slot(size_++);
     write(s, x, weight);
     return s;
   }
-  // Frees the slot of the first of the list. Returns it.
+  // Removes the first row of the list. Returns its slot.
   std::size_t pop_front() {
     const std::size_t s = first_;
     write(s, {sparse_, {}, {}}, 0);
     first_ = --size_ == 0 ? 0 : (first_ + 1) % slots_;
     return s;
   }
-  // In the place of the first of the list, and at its end; all slots must be in use.
-  void turn(const Kernelled& x, double weight) {
+  // Replaces the first row of the list and appends in its slot; all slots must be in use.
+  void turn(const StoredRow& x, double weight) {
     write(first_, x, weight);
     first_ = (first_ + 1) % slots_;
   }
-  // In the place of the row in a slot.
-  void write(std::size_t s, const Kernelled& x, double weight) {
+  // Replaces the row in a slot.
+  void write(std::size_t s, const StoredRow& x, double weight) {
     weights_[s] = weight;
     squares_[s] = x.square;
     lengths_[s] = x.length;
-    features_ = std::max(features_, x.sparse ? (x.indices.empty() ? 0 : x.indices.back() + std::size_t{1})
-                                             : x.values.size());
+    features_ =
+        std::max(features_, x.sparse ? (x.indices.empty() ? 0 : x.indices.back() + std::size_t{1}) : x.values.size());
     if (sparse_) {
       bytes_ += x.bytes() - rows_[s].bytes();
       rows_[s] = x;
       return;
     }
-    Aligned& tile = tiles_[s / lanes];
-    if (tile.size() < x.values.size() * lanes) tile.resize(x.values.size() * lanes);
-    double* at = tile.data() + s % lanes;
-    const std::size_t n = x.values.size(), all = tile.size() / lanes;
-    for (std::size_t j = 0; j < n; ++j) at[j * lanes] = x.values[j];
-    for (std::size_t j = n; j < all; ++j) at[j * lanes] = 0;
+    Aligned& tile = tiles_[s / tile_rows];
+    if (tile.size() < x.values.size() * tile_rows) tile.resize(x.values.size() * tile_rows);
+    double* at = tile.data() + s % tile_rows;
+    const std::size_t n = x.values.size(), all = tile.size() / tile_rows;
+    for (std::size_t j = 0; j < n; ++j) at[j * tile_rows] = x.values[j];
+    for (std::size_t j = n; j < all; ++j) at[j * tile_rows] = 0;
   }
-  void read(std::size_t s, Kernelled& out) const {
+  void read(std::size_t s, StoredRow& out) const {
     if (sparse_) {
       out = rows_[s];
       return;
     }
-    const Aligned& tile = tiles_[s / lanes];
+    const Aligned& tile = tiles_[s / tile_rows];
     out.sparse = false;
     out.indices.clear();
-    out.values.resize(tile.size() / lanes);
-    for (std::size_t j = 0; j < out.values.size(); ++j) out.values[j] = tile[j * lanes + s % lanes];
+    out.values.resize(tile.size() / tile_rows);
+    for (std::size_t j = 0; j < out.values.size(); ++j) out.values[j] = tile[j * tile_rows + s % tile_rows];
     out.square = squares_[s];
     out.length = lengths_[s];
   }
@@ -208,8 +209,7 @@ class Support {
   void clear() { *this = {}; }
   std::size_t bytes() const { return (sparse_ ? bytes_ : 8 * slots_ * features_) + 24 * room(); }
 
-  // Rows in the order of their slots: dense ones of `features` numbers each, or sparse ones as ends,
-  // indices and values.
+  // Rows in the order of their slots: dense ones with `features` values each, or sparse ones as ends, indices and values.
   void state(auto&& visit, const std::string& name, Shape shape) {
     Count slots = slots_, size = size_, first = first_, sparse = sparse_;
     Series weights, values, indices, ends;
@@ -231,7 +231,7 @@ class Support {
     validate(weights.values.size() == slots && all_finite(weights.values), "kept." + name + ".weights");
     validate(size <= slots, name + ".size");
     validate(slots == 0 ? first == 0 : first < slots, name + ".first");
-    // An empty list may be dense still when the first sparse row is about to come.
+    // An empty list becomes sparse with its first row.
     validate(sparse == shape.sparse || (slots == 0 && sparse == 0), name + ".sparse");
     clear();
     sparse_ = sparse;
@@ -242,8 +242,8 @@ class Support {
   }
 
  private:
-  // Rows beyond these bounds are never kept: arithmetic on them overflows.
-  void restore_row(const Kernelled& x, double weight, const std::string& entry) {
+  // Rows beyond these bounds are never stored: arithmetic on them overflows.
+  void restore_row(const StoredRow& x, double weight, const std::string& entry) {
     validate(x.square < 1e300 && x.length < 1e300, entry);
     push_back(x, weight);
   }
@@ -252,7 +252,7 @@ class Support {
     const std::string entry = "kept." + name + ".values";
     const std::size_t n = weights.size();
     validate(n == 0 ? values.empty() : values.size() % n == 0 && values.size() / n == features, entry);
-    Kernelled x;
+    StoredRow x;
     for (std::size_t s = 0; s < n; ++s) {
       x.take(DenseRow{values.data() + s * features, static_cast<Index>(features), 0}, false);
       restore_row(x, weights[s], entry);
@@ -264,7 +264,7 @@ class Support {
     const std::string entry = "kept." + name;
     validate(ends.size() == weights.size(), entry + ".ends");
     validate(indices.size() == values.size(), entry + ".indices");
-    Kernelled x;
+    StoredRow x;
     std::vector<Index> where;
     std::size_t at = 0;
     for (std::size_t s = 0; s < weights.size(); ++s) {
@@ -284,7 +284,7 @@ class Support {
   }
   void write_out(std::size_t features, std::vector<double>& values, std::vector<double>& indices,
                  std::vector<double>& ends) const {
-    Kernelled x;
+    StoredRow x;
     for (std::size_t s = 0; s < slots_; ++s) {
       read(s, x);
       values.insert(values.end(), x.values.begin(), x.values.end());
@@ -296,7 +296,7 @@ class Support {
       }
     }
   }
-  // Inner sums of sparse rows with the one in `wide`, four side by side: a sum waits for each of its terms.
+  // Inner sums of sparse rows with the row in `wide`, four at a time (each sum is a dependency chain).
   template <class Term>
   void sums(const double* wide, double* out, Term term) const {
     for (std::size_t s = 0; s < slots_; s += 4) {
@@ -306,7 +306,7 @@ class Support {
       const double* values[4];
       for (std::size_t r = 0; r < 4; ++r) {
         if (r < rows) n[r] = rows_[s + r].values.size();
-        const Kernelled& z = rows_[s + (r < rows ? r : 0)];
+        const StoredRow& z = rows_[s + (r < rows ? r : 0)];
         indices[r] = z.indices.data(), values[r] = z.values.data();
         common = std::min(common, n[r]);
       }
@@ -324,9 +324,9 @@ class Support {
     rows_.resize(slots_);
     bytes_ += rows_.back().bytes();
   }
-  // Puts the first row of the list into slot 0.
+  // Rotates the list so that its first row is in slot 0.
   void straighten() {
-    std::vector<std::pair<Kernelled, double>> all(size_);
+    std::vector<std::pair<StoredRow, double>> all(size_);
     for (std::size_t p = 0; p < size_; ++p) {
       read(slot(p), all[p].first);
       all[p].second = weights_[slot(p)];
@@ -337,10 +337,10 @@ class Support {
 
   bool sparse_ = false;
   std::size_t slots_ = 0, size_ = 0, first_ = 0;
-  std::size_t features_ = 0;  // of the widest row ever kept
+  std::size_t features_ = 0;  // of the widest row ever stored
   std::vector<Aligned> tiles_;
-  std::vector<Kernelled> rows_;
-  std::size_t bytes_ = 0;     // of sparse rows
+  std::vector<StoredRow> rows_;
+  std::size_t bytes_ = 0;  // of sparse rows
   Aligned weights_, squares_, lengths_;
 };
 

@@ -16,7 +16,7 @@ struct Acog {
   static constexpr bool step_needs_variance = false;
   Real learning_rate = all<Real>(0.1), regularization = all<Real>(1);
   Sigma sigma = Sigma::after;
-  bool weight_state = false;  // let the covariance see the weights
+  bool weight_state = false;  // event weights enter the covariance
   Surrogate surrogate;
   Covariance covariance;
   Vector mean;
@@ -31,7 +31,7 @@ struct Acog {
     covariance.learn(x, along, r(t), sigma, s.by, mean);
     return true;
   }
-  // Of Sigma x.
+  // The multiple of Sigma x that is added to the mean.
   Step<Real> step(const Real& score, const Target& t) const {
     const Real slope = surrogate.slope(score, t);
     return {slope != 0.0, learning_rate * slope * t.y};

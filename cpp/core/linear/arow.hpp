@@ -15,7 +15,7 @@ struct Arow {
   Real regularization = all<Real>(1);
   static constexpr bool step_needs_variance = true;
   static constexpr Sigma sigma = Sigma::before;
-  bool weight_state = false;  // let the covariance see the weights
+  bool weight_state = false;  // event weights enter the covariance
   Covariance covariance;
   Vector mean;
 
@@ -29,7 +29,7 @@ struct Arow {
     return true;
   }
   Real loss(const Real& score, const Target& t) const { return 1 - t.y * score; }
-  // Of Sigma x.
+  // The multiple of Sigma x that is added to the mean.
   Step<Real> step(const Real& score, const Target& t, const Real& variance) const {
     const Real l = loss(score, t), beta = 1 / (variance + regularization);
     return {l > 0.0, l * beta * t.y * t.cost * t.weight};

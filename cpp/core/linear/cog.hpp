@@ -22,14 +22,11 @@ struct Cog {
   Step<Real> step(const Real& score, const Target& t, double) const {
     const Real slope = surrogate.slope(score, t);
     if (!any(slope != 0.0)) return {};
-    const Real rate = schedule == Schedule::constant
-                          ? learning_rate
-                          : learning_rate / std::sqrt(static_cast<double>(t.round));
+    const Real rate =
+        schedule == Schedule::constant ? learning_rate : learning_rate / std::sqrt(static_cast<double>(t.round));
     return {slope != 0.0, rate * slope * t.y};
   }
-  bool learn(const RowLike auto& x, const Target& t, double score) {
-    return take(step(score, t, 0), weights, x);
-  }
+  bool learn(const RowLike auto& x, const Target& t, double score) { return take(step(score, t, 0), weights, x); }
 
   Vector coefficients() const { return weights; }
   void prefetch_targets(auto visit) const { visit(weights); }

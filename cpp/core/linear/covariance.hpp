@@ -1,6 +1,6 @@
 // Sigma, the second-order memory of a linear learner: full or diagonal.
 //
-// along(x) looks: its variance() is x' Sigma x. learn(x, along, ...) then shrinks Sigma along x,
+// along(x) reads: its variance() is x' Sigma x. learn(x, along, ...) then shrinks Sigma along x,
 // Sigma^-1 += x x' / r, and moves the mean by step * Sigma x with the Sigma before or after that.
 // Weights enter as r / weight: the same as a row stretched by the root of the weight.
 #pragma once
@@ -14,9 +14,9 @@ LOPSIDED_ISA_BEGIN
 
 enum class Sigma { before, after };
 
-// In float the matrix takes half the room. What is left along a row must then stay well above the roundings of
-// what it is a difference of, or Sigma would not stay positive: r is at least |x|^2 / 2^10, and a variance
-// below 2^-14 of the sum of x_j^2 Sigma_jj shrinks no further.
+// In float the matrix takes half the memory. The variance left along a row must then stay well above the rounding error
+// of the difference it comes from, or Sigma would lose positive definiteness: r is at least |x|^2 / 2^10, and a
+// variance below 2^-14 of the sum of x_j^2 Sigma_jj shrinks no further.
 template <class Value>
 class FullCovarianceOf {
   static constexpr bool exact = std::is_same_v<Value, double>;
@@ -44,7 +44,7 @@ class FullCovarianceOf {
     taken_off();  // learn may not follow
     return latest(x);
   }
-  // x' Sigma x alone, which takes less: for a question.
+  // Only x' Sigma x, which is cheaper: for queries.
   template <RowLike Row>
   double variance(const Row& x) {
     take_off();
@@ -64,7 +64,7 @@ class FullCovarianceOf {
     }
     for (; i < n; ++i) out[i] = variance(x[i]);
   }
-  // The same again, for the x that was last looked along.
+  // The same for the x of the last call of along().
   Along latest(const RowLike auto& x) const {
     const double value = x.dot(product_.data());
     if constexpr (exact) return {value};
@@ -73,7 +73,7 @@ class FullCovarianceOf {
   }
   const double* product() const { return product_.data(); }  // Sigma x
 
-  // Sigma loses u u' / (r + v), u = Sigma x. It is taken off in the next pass over Sigma.
+  // Sigma -= u u' / (r + v), u = Sigma x: deferred to the next pass over Sigma.
   void learn(const RowLike auto&, Along along, double wanted, Sigma which, double step, Vector& mean) {
     const double r = along.within(wanted), left = r + along.variance();
     const double move = which == Sigma::after ? step / (1 + along.variance() / r) : step;
@@ -122,9 +122,9 @@ class FullCovarianceOf {
   }
 
   SymmetricOf<Value> sigma_;
-  AlignedOf<Value> pending_;  // Sigma still has to lose pending pending'
-  bool pends_ = false;        // and it is not 0
-  AlignedOf<Value> diagonal_;  // of Sigma without what is pending
+  AlignedOf<Value> pending_;  // Sigma -= pending pending' is still to be done
+  bool pends_ = false;  // whether pending_ is nonzero
+  AlignedOf<Value> diagonal_;  // of Sigma, with the pending update applied
   AlignedOf<Value> x_, narrow_;
   Aligned product_;
 };
@@ -153,8 +153,7 @@ class DiagonalCovariance {
     for (Count i = 0; i < n; ++i) out[i] = along(x[i]).variance();
   }
 
-  // What a step does to the variance and the mean of one feature. Where `inverse` or `share` and the
-  // step are 0 it does nothing.
+  // The update of the variance and the mean of one feature; a no-op where `inverse` or `share` and the step are 0.
   template <class Real>
   static auto by_coordinate(const Real& inverse, const Real& step, Sigma which) {
     return [=, after = which == Sigma::after](Real& s, Real& m, double v) {
@@ -173,13 +172,10 @@ class DiagonalCovariance {
   }
 
   template <RowLike Row>
-  void learn(const Row& x, const Along<Row>& along, double r, Sigma which, double step,
-             Vector& mean) {
+  void learn(const Row& x, const Along<Row>& along, double r, Sigma which, double step, Vector& mean) {
     double* __restrict s = variance_.data();
     double* __restrict m = mean.data();
-    const auto each = [&](auto change) {
-      x.for_each([=](Index j, double v) { change(s[j], m[j], v); });
-    };
+    const auto each = [&](auto change) { x.for_each([=](Index j, double v) { change(s[j], m[j], v); }); };
     if (rule == Rule::coordinate) each(by_coordinate(1 / r, step, which));
     else each(by_share(1 / (r + along.variance()), step, which));
   }

@@ -27,7 +27,7 @@ struct PassiveAggressive {
     const auto taken = missing > 0.0;
     if (length == 0 || !any(taken)) return {};
     const Real cap = C * (margin ? 1 : t.cost) * t.weight;
-    const Real tau = variant == Variant::pa_2 ? missing / (length + 1 / (2 * cap))
+    const Real tau = variant == Variant::pa_2   ? missing / (length + 1 / (2 * cap))
                      : variant == Variant::pa_1 ? least<Real>(cap, missing / length)
                                                 : missing / length;
     return {taken, choose<Real>(taken, tau * t.y, Real{})};

@@ -18,9 +18,7 @@ struct Perceptron {
     const auto wrong = t.y > 0 ? score < 0.0 : score >= 0.0;
     return {wrong, choose(wrong, all<Real>(t.y * t.cost * t.weight), Real{})};
   }
-  bool learn(const RowLike auto& x, const Target& t, double score) {
-    return take(step(score, t, 0), weights, x);
-  }
+  bool learn(const RowLike auto& x, const Target& t, double score) { return take(step(score, t, 0), weights, x); }
 
   Vector coefficients() const { return weights; }
   void prefetch_targets(auto visit) const { visit(weights); }

@@ -1,9 +1,9 @@
 // ROMMA, the relaxed online maximum margin algorithm (Li & Long 1999), and its aggressive form.
 //
-// The step is the smallest w' with y w'.x = 1 and w'.w = |w|^2: w' = c w + d x. The factor c is kept
-// apart (w = scale * direction) and |w|^2 is carried along, so a step costs no more than the row's
-// non-zeros. Rounding in |w|^2 feeds on itself, so it is summed anew whenever as many entries have
-// been touched as there are.
+// The step is the smallest w' with y w'.x = 1 and w'.w = |w|^2: w' = c w + d x. The factor c is stored
+// separately (w = scale * direction) and |w|^2 is updated incrementally, so the cost of a step is proportional to the
+// nonzeros of the row. Rounding errors in |w|^2 accumulate, so it is recomputed whenever as many entries
+// have been touched as there are.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@ struct Romma {
   static constexpr Hooks hooks{.coefficients = true};
 
   bool aggressive = false;  // also step on correct answers with a margin below 1
-  double eps = 1e-12;       // rows this close to parallel with w are left alone
+  double eps = 1e-12;       // rows this close to parallel with w are skipped
   Vector direction;
   double scale = 1;
   double square = 0;               // |w|^2
-  Count touched = 0, reach = 0;    // entries since the last sum; entries there are
+  Count touched = 0, reach = 0;    // entries changed since |w|^2 was recomputed; entries in use
 
   double score(const RowLike auto& x) const { return scale * dot(direction, x); }
 

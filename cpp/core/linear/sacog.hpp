@@ -10,14 +10,17 @@ LOPSIDED_ISA_BEGIN
 
 template <class Form>
 struct Sacog {
-  static constexpr Hooks hooks{.observe = Form::hooks.observe, .prefetch_targets = Form::hooks.prefetch_targets,
-                               .variances = true, .coefficients = true, .start = true};
+  static constexpr Hooks hooks{.observe = Form::hooks.observe,
+                               .prefetch_targets = Form::hooks.prefetch_targets,
+                               .variances = true,
+                               .coefficients = true,
+                               .start = true};
 
   enum class SketchOn { always, loss };
 
   double learning_rate = 0.1, regularization = 1;
   SketchOn sketch_on = SketchOn::always;
-  bool weight_state = false;  // let the sketch see the weights
+  bool weight_state = false;  // event weights enter the sketch
   Surrogate surrogate;
   Sketch<Form> sketch;
 

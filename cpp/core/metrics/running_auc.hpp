@@ -1,14 +1,14 @@
-// The AUC of the events so far, or of the last few, in O(log n) an event.
+// The AUC of all events so far, or of a sliding window, in O(log n) per event.
 //
-// A treap over the scores: each node knows how much positive and negative weight lies in its subtree
-// and how many pairs, in products of weights, are in order there; equal scores count half. These are
-// made anew from the children on the way up, so nothing drifts as events come and go. Priorities are a
-// function of the score: the tree depends on the scores it holds and not on their order. Events wait
-// until somebody asks, or until there are many: then they are sorted and the tree is built anew, which
-// is much less work than to enter them one by one, and gives the same.
+// A treap over the scores: each node stores the positive and the negative weight in its subtree and the weight of the
+// correctly ordered pairs in it (products of weights); ties count half. These sums are recomputed from the children on
+// the way up, so no rounding errors accumulate as events come and go. Priorities are a function of the score: the tree
+// depends on the scores in it and not on their order. Events are buffered until the value is read or the buffer is
+// full: then they are sorted and the tree is rebuilt, which is much cheaper than inserting them one by one and gives the
+// same result.
 //
-// When there are more than `limit` scores the last bits of all are dropped until half as many are left;
-// what they order was won or lost and now counts half.
+// When there are more than `limit` scores, low bits of all scores are dropped until half as many are left; pairs that
+// differ only in those bits become ties.
 #pragma once
 
 #include <bit>
@@ -24,25 +24,24 @@ class RunningAuc {
  public:
   using Key = std::uint64_t;  // of a score: in the same order
 
-  // What is held of one score: the weight of positives and of negatives.
+  // One score: the weight of its positives and of its negatives.
   struct Level {
     Key key;
     double up, down;
     std::uint32_t events;
   };
   struct Event {
-    double score, weight;  // the weight of a negative has a minus
+    double score, weight;  // the weight of a negative is negated
   };
 
-  // 0: no such bound. A limit is at least 4.
+  // 0: unbounded. A limit is at least 4.
   explicit RunningAuc(std::size_t window = 0, std::size_t limit = 0) : window_(window), limit_(limit) {}
 
   void add(bool positive, double score, double weight) {
-    if (!(weight >= 0 && std::isfinite(weight)))
-      throw std::invalid_argument("weights must be finite and not negative");
+    if (!(weight >= 0 && std::isfinite(weight))) throw std::invalid_argument("weights must be finite and not negative");
     if (weight == 0) return;
     if (std::isnan(score)) throw std::invalid_argument("scores contain NaN");
-    score += 0.0;  // of the two zeros one
+    score += 0.0;  // -0 becomes 0
     const Event event{score, positive ? weight : -weight};
     if (window_ == 0) {
       waiting_.push_back(event);
@@ -64,7 +63,7 @@ class RunningAuc {
     const double pairs = all.ups * all.downs;
     return pairs > 0 ? all.won / pairs : std::numeric_limits<double>::quiet_NaN();
   }
-  // How far the value may be from that of the scores with all their bits.
+  // Bound on the error of the value due to dropped bits.
   double error() {
     settle();
     if (dropped_ == 0) return 0;
@@ -81,7 +80,7 @@ class RunningAuc {
     settle();
     return nodes_[root_].downs;
   }
-  std::size_t size() {  // different scores
+  std::size_t size() {  // distinct scores
     settle();
     return held();
   }
@@ -139,8 +138,8 @@ class RunningAuc {
 
   struct Node {
     Key key = 0;
-    double up = 0, down = 0;               // weight of this score
-    double ups = 0, downs = 0, won = 0;    // of the subtree
+    double up = 0, down = 0;  // weight of this score
+    double ups = 0, downs = 0, won = 0;  // of the subtree
     Link left = 0, right = 0;
     std::uint32_t events = 0;
   };
@@ -155,7 +154,7 @@ class RunningAuc {
   Key coarse(Key key) const { return key >> dropped_ << dropped_; }
   Key priority(Link t) const { return splitmix64(nodes_[t].key); }
 
-  // The sums of a subtree from those of its children.
+  // Recomputes the sums of a subtree from its children.
   void sum(Link t) {
     Node& n = nodes_[t];
     const Node &l = nodes_[n.left], &r = nodes_[n.right];
@@ -163,7 +162,7 @@ class RunningAuc {
     n.downs = l.downs + n.down + r.downs;
     n.won = l.won + r.won + n.up * (l.downs + 0.5 * n.down) + r.ups * (l.downs + n.down);
   }
-  Link rotated(Link t, Link Node::*from, Link Node::*to) {  // the child at `from` comes up
+  Link rotated(Link t, Link Node::* from, Link Node::* to) {  // the child at `from` comes up
     const Link up = nodes_[t].*from;
     nodes_[t].*from = nodes_[up].*to;
     nodes_[up].*to = t;
@@ -192,8 +191,7 @@ class RunningAuc {
       for (std::size_t first = 0; first < waiting_.size();) first = merge(first);
     waiting_.clear();
   }
-  // Takes in the events that wait from `first` on, up to the one that goes beyond the limit. Returns where
-  // it stopped.
+  // Merges the buffered events from `first` on, up to the one that exceeds the limit. Returns where it stopped.
   std::size_t merge(std::size_t first) {
     struct Arrival {
       Key key;
@@ -207,7 +205,7 @@ class RunningAuc {
 
     std::size_t stop = waiting_.size();
     if (limit_ > 0 && old.size() + arrivals.size() > limit_) {
-      std::vector<std::size_t> fresh;  // when each new score came first
+      std::vector<std::size_t> fresh;  // first event of each new score
       auto level = old.begin();
       for (std::size_t k = 0; k < arrivals.size(); ++k) {
         if (k > 0 && arrivals[k].key == arrivals[k - 1].key) continue;
@@ -308,17 +306,15 @@ class RunningAuc {
     do {
       ++dropped_;
       groups = 1;
-      for (std::size_t k = 1; k < levels.size(); ++k)
-        groups += coarse(levels[k].key) != coarse(levels[k - 1].key);
-    } while (groups > limit_ / 2);  // two groups are left when only the signs are
+      for (std::size_t k = 1; k < levels.size(); ++k) groups += coarse(levels[k].key) != coarse(levels[k - 1].key);
+    } while (groups > limit_ / 2);  // ends: two groups are left when only the sign bit is
     for (Level& level : levels) {
       level.key = coarse(level.key);
       append(coarser, level);
     }
     build(coarser);
   }
-  // The tree of scores that are in order: those on the way to the last one wait for what comes to their
-  // right.
+  // Builds the tree from sorted scores: nodes on the rightmost path still lack their right child.
   void build(const std::vector<Level>& levels) {
     nodes_.assign(1, {});
     nodes_.reserve(levels.size() + 1);
@@ -354,10 +350,10 @@ class RunningAuc {
 
   std::size_t window_, limit_;
   int dropped_ = 0;
-  std::vector<Node> nodes_{1};  // the first is no node
+  std::vector<Node> nodes_{1};  // the first is a sentinel
   std::vector<Link> free_;
   Link root_ = 0;
-  std::deque<Event> events_;    // of the window
+  std::deque<Event> events_;  // of the window
   std::vector<Event> waiting_;  // without a window
 };
 

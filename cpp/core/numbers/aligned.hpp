@@ -1,5 +1,5 @@
-// Numbers that start at a cache line: a vector of them read from memory then never lies across two. Many of
-// them lie in huge pages, where the system has such: numbers all over the place are then found faster.
+// Arrays aligned to cache lines, so that no vector load crosses two lines. Large ones use huge pages, if the system has
+// them: scattered accesses then cause fewer TLB misses.
 #pragma once
 
 #include <new>

@@ -13,7 +13,7 @@ struct alignas(alignment) Head {
   std::size_t size;
 };
 
-// A sanitizer is to see every array come and go.
+// Under a sanitizer nothing is pooled: it must see every allocation.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -24,9 +24,9 @@ constexpr std::size_t most = 0;
 #else
 constexpr std::size_t most = std::size_t{1} << 22;  // bytes of one array
 #endif
-constexpr std::size_t room = 8 * most, places = 32;  // of all: the scores of a bank are as many as its models
+constexpr std::size_t room = 8 * most, places = 32;  // limits of the pool: a bank has one array of scores per model
 
-std::mutex mutex;    // tried, never waited for: a fork may have left it locked
+std::mutex mutex;    // try_lock only: a fork may have left it locked
 Head* kept[places];  // the oldest first
 std::size_t count = 0, bytes = 0;
 
@@ -55,7 +55,7 @@ void give_memory(void* memory) noexcept {
   Head* const head = static_cast<Head*>(memory) - 1;
   const std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock || head->size > most) return release(head);
-  // The oldest go: what is given back now was of use just now.
+  // Drop the oldest: recently used buffers are likelier to fit again.
   while (count == places || (count > 0 && bytes + head->size > room)) release(taken(0));
   kept[count++] = head;
   bytes += head->size;

@@ -1,5 +1,4 @@
-// Large arrays that come and go are kept for the next one, so that the system need not clear their
-// pages anew.
+// A pool of large temporary arrays: reused memory saves the system from clearing pages again.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ struct GiveBack {
 template <class Value>
 using Reused = std::unique_ptr<Value[], GiveBack<Value>>;
 
-// Values of any kind: nothing is set.
+// The values are uninitialised.
 template <class Value>
 Reused<Value> make_reused(std::size_t size) {
   return Reused<Value>(static_cast<Value*>(take_memory(size * sizeof(Value))));

@@ -12,7 +12,7 @@ class NameHash {
   NameHash& add(std::string_view text) {
     const char* p = text.data();
     std::size_t n = text.size();
-    for (; n > 0 && length_ % 8 != 0; ++p, --n) one(*p);  // the rest of a word begun before
+    for (; n > 0 && length_ % 8 != 0; ++p, --n) one(*p);  // complete the pending word
     length_ += n;
     for (; n >= 8; p += 8, n -= 8) mix(word(p, 8));
     if (n > 0) begun_ = word(p, n);
@@ -24,7 +24,7 @@ class NameHash {
   }
 
  private:
-  static std::uint64_t word(const char* p, std::size_t n) {  // little end first on every machine
+  static std::uint64_t word(const char* p, std::size_t n) {  // little-endian on every machine
     std::uint64_t w = 0;
     for (std::size_t k = 0; k < n; ++k) w |= std::uint64_t(static_cast<unsigned char>(p[k])) << (8 * k);
     return w;
@@ -46,7 +46,7 @@ class NameHash {
 
   std::uint64_t state_ = 0x8ebc6af09c88c6e3;
   std::uint64_t length_ = 0;
-  std::uint64_t begun_ = 0;  // the word that is not full yet
+  std::uint64_t begun_ = 0;  // the incomplete word
 };
 
 }  // namespace lopsided

@@ -7,9 +7,7 @@
 LOPSIDED_REGION_BEGIN
 namespace lopsided::loops::LOPSIDED_ISA {
 
-double squares(const double* x, Index n) {
-  return lanes::products(n, x, x);
-}
+double squares(const double* x, Index n) { return lanes::products(n, x, x); }
 
 bool increasing(const Index* indices, Index n) {
   int falls = 0;
@@ -17,9 +15,8 @@ bool increasing(const Index* indices, Index n) {
   return falls == 0;
 }
 
-void centre(const double* __restrict x, Index n, double share,
-            double* __restrict mean, double* __restrict spread, bool keep,
-            double* __restrict z) {
+void centre(const double* __restrict x, Index n, double share, double* __restrict mean, double* __restrict spread,
+            bool keep, double* __restrict z) {
   for (Index j = 0; j < n; ++j) {
     double m = mean[j], s = spread[j];
     z[j] = standard::centre(x[j], m, s, share);
@@ -28,8 +25,7 @@ void centre(const double* __restrict x, Index n, double share,
   }
 }
 
-void divide(const double* x, Index n, double share, double* __restrict spread,
-            bool keep, double* z) {
+void divide(const double* x, Index n, double share, double* __restrict spread, bool keep, double* z) {
 #pragma GCC ivdep  // z may be x
   for (Index j = 0; j < n; ++j) {
     double s = spread[j];

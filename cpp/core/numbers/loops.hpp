@@ -6,16 +6,14 @@
 
 namespace lopsided::loops {
 
-LOPSIDED_COPIES(
-    double squares(const double* x, Index n);
-    bool increasing(const Index* indices, Index n);
-    void centre(const double* x, Index n, double share, double* mean, double* spread, bool keep, double* z);
-    void divide(const double* x, Index n, double share, double* spread, bool keep, double* z);
-    void widen(const std::int8_t* from, double* to, std::size_t n);
-    void widen(const float* from, double* to, std::size_t n);
-    bool all_finite(const double* values, std::size_t n);
-    std::uint32_t falls(const Index* indices, std::size_t n);
-    bool within(const Index* indices, std::size_t n, Index columns);)
+LOPSIDED_COPIES(double squares(const double* x, Index n); bool increasing(const Index* indices, Index n);
+                void centre(const double* x, Index n, double share, double* mean, double* spread, bool keep, double* z);
+                void divide(const double* x, Index n, double share, double* spread, bool keep, double* z);
+                void widen(const std::int8_t* from, double* to, std::size_t n);
+                void widen(const float* from, double* to, std::size_t n);
+                bool all_finite(const double* values, std::size_t n);
+                std::uint32_t falls(const Index* indices, std::size_t n);
+                bool within(const Index* indices, std::size_t n, Index columns);)
 
 inline double squares(const double* x, Index n) { return LOPSIDED_BEST(squares(x, n)); }
 

@@ -1,4 +1,4 @@
-// Random numbers that are a function of a seed and a number: nothing to keep but a count.
+// Random numbers as a function of a seed and a counter: the counter is the only state.
 #pragma once
 
 #include <cstdint>

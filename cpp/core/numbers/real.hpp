@@ -1,4 +1,4 @@
-// What formulas are written over: a number, or a vector of numbers, one for each of several models.
+// The number type of formulas: a double, or a vector with one number for each of several models.
 #pragma once
 
 #include "../base.hpp"
@@ -11,7 +11,7 @@ using Mask = decltype(Real{} < Real{});
 
 template <class Real>
 Real all(double value) {
-  return value - Real{};  // + 0 would make 0 of -0
+  return value - Real{};  // + 0 would turn -0 into 0
 }
 template <class Real, class Which>
 Real choose(const Which& which, const Real& yes, const Real& no) {

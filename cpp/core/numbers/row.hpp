@@ -23,7 +23,7 @@ inline constexpr Index width = 16;
   return ((half[0] + half[4]) + (half[1] + half[5])) + ((half[2] + half[6]) + (half[3] + half[7]));
 }
 
-// The sum of a short row: two lanes in each of eight registers, where an array would lie in memory.
+// The sum of a short row: two accumulators in each of eight registers; an array would go to memory.
 template <class Term>
 [[gnu::always_inline]] inline double short_sum(Index n, Term term) {
   typedef double Two __attribute__((vector_size(16)));
@@ -58,7 +58,7 @@ template <class Term>
 
 typedef double Four __attribute__((vector_size(32)));
 
-// Numbers of arrays at a place: one, or four side by side.
+// Loads element k of an array: one number, or four adjacent ones.
 struct At {
   Index k;
   [[gnu::always_inline]] double operator()(const double* p) const { return p[k]; }
@@ -71,7 +71,7 @@ struct FourAt {
     return out;
   }
 };
-// The bits of `sum`, for a term that is made of arrays alone and works on four numbers as on one.
+// Same bits as `sum`, for terms of array elements that can be computed on vectors of four.
 template <class Term>
 [[gnu::always_inline]] inline double fours(Index n, Term term) {
   Four a{}, b{}, c{}, d{};
@@ -97,7 +97,7 @@ template <class Term>
   return fours(n, [=](auto at) __attribute__((always_inline)) { return at(a) * at(b); });
 }
 
-// The same over four lanes: for the short rows of sparse data, and where loads are scalar anyway.
+// The same with four accumulators: for the short rows of sparse data, where loads are scalar anyway.
 template <class Term>
 [[gnu::always_inline]] inline double quarters(Index n, Term term) {
   double a = 0, b = 0, c = 0, d = 0;
@@ -112,7 +112,7 @@ template <class Term>
   return (a + b) + (c + d);
 }
 
-// The bits of `quarters`, for terms that lie side by side.
+// Same bits as `quarters`, for terms that are adjacent in memory.
 template <class Term>
 [[gnu::always_inline]] inline double side_by_side(Index n, Term term) {
   double lane[4] = {};
@@ -137,16 +137,14 @@ struct DenseRow {
 
   Index column(Index k) const { return k; }
   double value(Index k) const { return scale * values[k]; }
-  [[gnu::always_inline]] double dot(const double* w) const {
-    return scale * lanes::products(size, w, values);
-  }
+  [[gnu::always_inline]] double dot(const double* w) const { return scale * lanes::products(size, w, values); }
   [[gnu::always_inline]] void add_to(double* __restrict w, double step) const {
     const double s = step * scale;
     const double* __restrict v = values;
     for (Index j = 0; j < size; ++j) w[j] += s * v[j];
   }
   double squared_norm() const { return scale * scale * square; }
-  // Of the squares, each by its weight.
+  // The sum of s_j x_j^2.
   [[gnu::always_inline]] double squares_by(const double* s) const {
     return lanes::fours(size, [=, f = scale, values = values](auto at) __attribute__((always_inline)) {
       const auto v = f * at(values);
@@ -157,7 +155,7 @@ struct DenseRow {
   [[gnu::always_inline]] double sum(Term term) const {
     return lanes::sum(size, [&](Index j) { return term(j, scale * values[j]); });
   }
-  // The same of terms by place.
+  // Sum of term(k) over positions.
   template <class Term>
   [[gnu::always_inline]] double sum_at(Term term) const {
     return lanes::sum(size, term);
@@ -211,7 +209,9 @@ concept RowLike = requires(const Row& x, double* w, double s) {
   x.add_to(w, s);
   { x.column(Index{}) } -> std::same_as<Index>;
   x.for_each([](Index, double) {});
-  { x.sum([](Index, double v) { return v; }) } -> std::same_as<double>;
+  {
+    x.sum([](Index, double v) { return v; })
+  } -> std::same_as<double>;
 };
 
 [[gnu::always_inline]] inline double dot(const Vector& w, const RowLike auto& x) { return x.dot(w.data()); }

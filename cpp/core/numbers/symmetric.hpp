@@ -1,5 +1,5 @@
-// A growing symmetric matrix that starts as a multiple of the identity: its lower triangle in tiles (of
-// 4 x 4 double or 8 x 8 float), row of tiles after row of tiles, so that new features are appended and nothing moves.
+// A growing symmetric matrix that starts as a multiple of the identity: its lower triangle in tiles (4 x 4 double or
+// 8 x 8 float), one row of tiles after the other, so that new features are appended and nothing moves.
 #pragma once
 
 #include "aligned.hpp"
@@ -53,7 +53,7 @@ class SymmetricOf {
     work_.resize(padded());
     return loops::quadratic(tiles_.data(), rows_, x, sparse, places_, work_.data());
   }
-  // The same of `together` x.
+  // The same for `together` rows at once.
   static constexpr std::size_t together = 8;
   void quadratics(const DenseRow* x, double* out) {
     work_.resize(together * padded());

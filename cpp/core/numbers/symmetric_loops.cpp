@@ -159,8 +159,7 @@ void quadratics(const double* __restrict tiles, std::size_t rows, const DenseRow
   using One = Vectors<double>::One;
   constexpr std::size_t n = 4, many = 8;
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t k = 0; k < many; k += n)
-      turn(x + k, static_cast<Index>(n * i), turned + many * n * i + k, many);
+    for (std::size_t k = 0; k < many; k += n) turn(x + k, static_cast<Index>(n * i), turned + many * n * i + k, many);
   One total[n][2] = {};
   for (std::size_t j = 0; j < rows; ++j) {
     const double* tile = tiles + n * n * (j * (j + 1) / 2 + j);
@@ -190,8 +189,8 @@ void quadratics(const double* __restrict tiles, std::size_t rows, const DenseRow
 }
 
 template <bool far, class Value>
-void subtract_multiply(Value* __restrict tiles, std::size_t rows, const Value* __restrict x,
-                       const Value* __restrict s, Value* __restrict out) {
+void subtract_multiply(Value* __restrict tiles, std::size_t rows, const Value* __restrict x, const Value* __restrict s,
+                       Value* __restrict out) {
   constexpr std::size_t n = side<Value>;
   for (std::size_t i = 0; i < rows; tiles += n * n * ++i)
     for (std::size_t h = 0; h < n; h += 4) {
@@ -210,9 +209,8 @@ void subtract_multiply(Value* __restrict tiles, std::size_t rows, const Value* _
 
 // The same bits where x is 0 but in `count` vectors of it: what is multiplied by 0 is left out.
 template <bool far, class Value>
-void subtract_multiply(Value* __restrict tiles, std::size_t rows, const Value* __restrict x,
-                       const Value* __restrict s, Value* __restrict out, const Index* __restrict places,
-                       std::size_t count) {
+void subtract_multiply(Value* __restrict tiles, std::size_t rows, const Value* __restrict x, const Value* __restrict s,
+                       Value* __restrict out, const Index* __restrict places, std::size_t count) {
   constexpr std::size_t n = side<Value>;
   std::size_t before = 0;
   for (std::size_t i = 0; i < rows; tiles += n * n * ++i) {
@@ -228,7 +226,8 @@ void subtract_multiply(Value* __restrict tiles, std::size_t rows, const Value* _
           one(out + n * j) += one(tile + n * r) * xi[r];
         }
       } else if (some) {
-        for (std::size_t j = 0; j < i; ++j, tile += n * n) add_across(out + n * j, subtract<far>(tile, si, s + n * j), xi);
+        for (std::size_t j = 0; j < i; ++j, tile += n * n)
+          add_across(out + n * j, subtract<far>(tile, si, s + n * j), xi);
       } else {
         for (std::size_t j = 0; j < i; ++j, tile += n * n) subtract<far>(tile, si, s + n * j);
       }
@@ -256,11 +255,9 @@ bool any(const Value* v) {
 
 template <bool far, class Value>
 void subtract_multiply_some(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
-                       const Index* places, std::size_t count) {
-  if (4 * count > 3 * rows)
-    subtract_multiply<far>(tiles, rows, x, s, out);
-  else
-    subtract_multiply<far>(tiles, rows, x, s, out, places, count);
+                            const Index* places, std::size_t count) {
+  if (4 * count > 3 * rows) subtract_multiply<far>(tiles, rows, x, s, out);
+  else subtract_multiply<far>(tiles, rows, x, s, out, places, count);
 }
 
 // The vectors of x that are not 0. Returns how many they are.

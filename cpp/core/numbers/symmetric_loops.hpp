@@ -7,16 +7,12 @@
 
 namespace lopsided::loops {
 
-LOPSIDED_COPIES(
-    template <class Value>
-    void subtract_multiply(Value* tiles, std::size_t rows, const Value* x, const Value* s, Value* out,
-                           std::vector<Index>& places);
-    template <class Value>
-    void subtract(Value* tiles, std::size_t rows, const Value* s);
-    template <class Value>
-    double quadratic(const Value* tiles, std::size_t rows, const Value* x, bool sparse, std::vector<Index>& places,
-                     Value* work);
-    void quadratics(const double* tiles, std::size_t rows, const DenseRow* x, double* work, double* out);)
+LOPSIDED_COPIES(template <class Value> void subtract_multiply(Value* tiles, std::size_t rows, const Value* x,
+                                                              const Value* s, Value* out, std::vector<Index>& places);
+                template <class Value> void subtract(Value* tiles, std::size_t rows, const Value* s);
+                template <class Value> double quadratic(const Value* tiles, std::size_t rows, const Value* x,
+                                                        bool sparse, std::vector<Index>& places, Value* work);
+                void quadratics(const double* tiles, std::size_t rows, const DenseRow* x, double* work, double* out);)
 
 // matrix -= s s', then out = matrix * x.
 template <class Value>

@@ -1,5 +1,5 @@
-// Rows of numbers that belong to features, `width` for each, zero until written. Memory is taken page
-// by page as it is written: a feature that is never met costs nothing.
+// Rows of `width` numbers, one row per feature, zero until written. Pages are committed when they are first written: a
+// feature that never occurs takes no memory.
 #pragma once
 
 #include <cstring>
@@ -22,9 +22,7 @@ class Table {
   Table(const Table& other) : width_(other.width_) {
     reserve(other.size_);
     size_ = other.size_;
-    other.for_each([&](std::size_t j, const double* row) {
-      std::copy_n(row, width_, values_ + j * width_);
-    });
+    other.for_each([&](std::size_t j, const double* row) { std::copy_n(row, width_, values_ + j * width_); });
   }
   Table(Table&& other) noexcept { swap(other); }
   Table& operator=(Table other) noexcept {
@@ -33,7 +31,7 @@ class Table {
   }
   ~Table() { release(); }
 
-  // How many numbers a feature has. Only before the first feature.
+  // Numbers per feature. Set it before the first feature.
   void set_width(std::size_t width) { width_ = width; }
   std::size_t width() const { return width_; }
 
@@ -45,8 +43,8 @@ class Table {
     size_ = std::max(size_, size);
   }
 
-  // So many features have been written. Where that is most pages, huge ones take no more memory, and
-  // numbers all over the place are found faster.
+  // Called with the number of features written so far. Once most pages are in use, huge pages take no more memory and
+  // cause fewer TLB misses.
   void crowd(std::size_t features) {
     if (!crowded_ && bytes() > small && features * 1024 >= bytes()) use_huge_pages();
   }
@@ -58,7 +56,7 @@ class Table {
   double* data() { return values_; }
   const double* data() const { return values_; }
 
-  // Every feature that has a number other than zero.
+  // Every feature with a nonzero number.
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::size_t j = 0; j < size_; ++j) {
@@ -83,9 +81,9 @@ class Table {
 #if defined(__linux__)
   void enlarge(std::size_t capacity) {
     const std::size_t before = capacity_ * row_bytes(), after = capacity * row_bytes();
-    void* room = values_ ? mremap(values_, before, after, MREMAP_MAYMOVE)
-                         : mmap(nullptr, after, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* room = values_
+                     ? mremap(values_, before, after, MREMAP_MAYMOVE)
+                     : mmap(nullptr, after, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED) throw std::bad_alloc();
     values_ = static_cast<double*>(room);
     capacity_ = capacity;
@@ -94,7 +92,7 @@ class Table {
   }
   [[gnu::noinline, gnu::cold]] void use_huge_pages() {
     crowded_ = true;
-    constexpr int now = 25;  // MADV_COLLAPSE, which not every library knows
+    constexpr int now = 25;  // MADV_COLLAPSE, missing in older headers
     for (const int advice : {MADV_HUGEPAGE, now}) madvise(values_, capacity_ * row_bytes(), advice);
   }
   void release() {

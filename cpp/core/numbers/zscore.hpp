@@ -1,4 +1,4 @@
-// One value against the running statistics of its feature.
+// The z-score of a value under the running statistics of its feature.
 #pragma once
 
 #include <cmath>

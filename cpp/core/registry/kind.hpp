@@ -15,13 +15,9 @@ struct Kind {
   std::unique_ptr<Model> (*make)();
 };
 
-LOPSIDED_COPIES(
-    std::span<const Kind> first_order_kinds();
-    std::span<const Kind> second_order_kinds();
-    std::span<const Kind> recommended_kinds();
-    std::span<const Kind> sketched_kinds();
-    std::span<const Kind> sparse_kinds();
-    std::span<const Kind> auc_kinds();)
+LOPSIDED_COPIES(std::span<const Kind> first_order_kinds(); std::span<const Kind> second_order_kinds();
+                std::span<const Kind> recommended_kinds(); std::span<const Kind> sketched_kinds();
+                std::span<const Kind> sparse_kinds(); std::span<const Kind> auc_kinds();)
 
 // Their time is spent in kernel/functions.cpp: one copy is enough.
 namespace plain {

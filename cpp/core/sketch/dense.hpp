@@ -1,5 +1,5 @@
-// Oja's sketch with its directions V at hand (Zhao et al. 2018, algorithms 2 and 3), and the mean
-// that moves along its Sigma. A row costs O(m d), whatever it holds.
+// Oja's sketch with explicit directions V (Zhao et al. 2018, algorithms 2 and 3), and the mean that moves along its
+// Sigma. A row costs O(m d), dense or sparse. Symbols: see oja.hpp.
 #pragma once
 
 #include "../learner.hpp"
@@ -24,7 +24,7 @@ class DenseSketch {
     return std::max(0.0, left);
   }
 
-  // Sees the row x / sqrt(r), then mean += step * Sigma x.
+  // Takes in the row x / sqrt(r), then mean += step * Sigma x.
   void learn(const RowLike auto& x, double r, double step) {
     enter(x);
     const double root = std::sqrt(r), square = x.squared_norm() / r;
@@ -53,7 +53,7 @@ class DenseSketch {
     add(mean_, step, x);
   }
 
-  // While features enter, V is kept as F Z: one pass over V for all of them.
+  // While features enter, V is stored as F Z: one pass over V for all of them.
   void enter(const RowLike auto& x) {
     fresh_.clear();
     for (Index k = 0; k < x.size; ++k)
@@ -89,8 +89,7 @@ class DenseSketch {
     oja_.state(visit);
     if (restores(visit)) validate(oja_.entered() <= known(), "sketch.entered");
     visit_fixed(visit, "sketch.outside", outside_.values);
-    for (std::size_t i = 0; i < oja_.size(); ++i)
-      visit(("sketch.direction." + std::to_string(i)).c_str(), rows_[i]);
+    for (std::size_t i = 0; i < oja_.size(); ++i) visit(("sketch.direction." + std::to_string(i)).c_str(), rows_[i]);
   }
 
  private:
@@ -160,7 +159,7 @@ class DenseSketch {
   Vector mean_;
   std::vector<Vector> rows_;  // of V
   RankOne turn_;
-  Basis basis_;    // the identity but while features enter
+  Basis basis_;    // the identity except while features enter
   Basis outside_;  // V on the m coordinates that no row touches
   std::vector<double> move_;
   std::vector<Index> fresh_;

@@ -1,16 +1,21 @@
-// What both forms of Oja's sketch share (Zhao et al. 2018, algorithms 3, 5 and 6).
+// What the two forms of Oja's sketch have in common (Zhao et al. 2018, algorithms 3, 5 and 6).
 //
 // The sketch keeps m orthonormal directions V, their energies e, and stands for the covariance
 // Sigma = I - V' diag(h) V, h = e / (1 + e). A row x, divided by the root of gamma, turns it:
 //
 //   n += 1,   a = V x,   e += a * a,   V = orth(V + a x' / n)
 //
-// (e is n lambda of the paper). orth is Gram-Schmidt over rows in row order. The Gram matrix before
+// orth is Gram-Schmidt over rows in row order. The Gram matrix before
 // it is I + c a a' = R R', c = 2 / n + |x|^2 / n^2, R lower triangular, so that the new V is
 // R^-1 (V + a x' / n): see RankOne.
 //
-// Where the directions begin. V starts as the identity on m coordinates that no row ever touches. A
-// feature enters when it first has a value other than 0 in a row given to the sketch, before that
+// In the paper's symbols: n is t; e is t Lambda; h is the diagonal of H; a is V x^; the rate 1 / n is the
+// diagonal of Gamma; in the sparse form F, Z, w and b are F, Z, w-bar and b, and D is delta. In the code: `energy_` e,
+// `taken(i)` h_i, `rows_` n, `turn_.a` a, `turn_.turned` R^-1 a, `basis_` F, `table_` w and Z (a feature per row), `b_` b,
+// `move` the change of (w, Z) for a unit of x, `straight_` the n at which V was last made orthonormal from its Gram matrix.
+//
+// Initial directions. V starts as the identity on m coordinates that no row ever touches. A
+// feature enters when it first has a nonzero value in a row given to the sketch, before that
 // row is used, features of one row in the order of their indices. Its column of V becomes u,
 //
 //   u_i = sqrt(3) r(seed, i, j) / sqrt(k + m),   i = 0 ... m - 1,
@@ -21,11 +26,11 @@
 //
 //   r = (T + 1/2) 2^-51 - 1.
 //
-// Rounding makes V less orthonormal row by row, and a Sigma of such a V lets the mean run away: now
-// and then V is made orthonormal by its Gram matrix, for which V on the m coordinates is kept too.
+// Rounding errors make V less orthonormal with every row, and with such a V the mean diverges: from time to time V is
+// made orthonormal again from its Gram matrix, which is why V on the m coordinates is stored too.
 //
-// Directions that are given, m rows of d columns, have all d features in from the start, k starts at
-// d, and a later feature has k instead of k + m.
+// With given directions, m rows of d columns, all d features have entered initially, k starts at d, and
+// a later feature has k instead of k + m.
 #pragma once
 
 #include <type_traits>
@@ -39,11 +44,10 @@ LOPSIDED_ISA_BEGIN
 
 inline constexpr std::size_t max_directions = 64;
 
-// How many numbers a feature has in the sparse form: w and its column of Z, in whole fours.
+// Numbers per feature in the sparse form: w and its column of Z, padded to a multiple of four.
 constexpr std::size_t padded(std::size_t m) { return (m + 1 + 3) / 4 * 4; }
 
-// Calls with the number of directions, so that loops over features unroll: the usual number is a
-// constant.
+// Calls with the number of directions; the default number as a constant, so that loops unroll.
 template <class Call>
 [[gnu::always_inline]] inline auto with_size(std::size_t m, Call call) {
   if (m == 5) return call(std::integral_constant<std::size_t, 5>());
@@ -54,16 +58,16 @@ template <class Call>
 //
 //   (R^-1 M)_i = s_i (M_i - c a_i / t_{i-1} (a_1 M_1 + ... + a_{i-1} M_{i-1})).
 //
-// Nothing large cancels, however large c a a' is. Where it is small, the change of M_i is what is
-// computed: s_i M_i with a rounded s_i would be off to the same side row after row.
+// There is no cancellation, however large c a a' is. Where it is small, the change of M_i is computed: s_i M_i with a
+// rounded s_i would have a bias that accumulates row after row.
 struct RankOne {
-  double a[max_directions];       // set by the caller
+  double a[max_directions];  // set by the caller
   double shrink[max_directions];  // s
-  double keep[max_directions];    // s M is keep M - fade M: keep is 1, or 0 for a small s
+  double keep[max_directions];  // s M is keep M - fade M: keep is 1, or 0 for a small s
   double fade[max_directions];
-  double pull[max_directions];    // s_i c a_i / t_{i-1}
+  double pull[max_directions];  // s_i c a_i / t_{i-1}
   double turned[max_directions];  // R^-1 a
-  double size;                    // the last t
+  double size;  // the last t
 
   void prepare(auto m, double c) {
     size = 1;
@@ -131,14 +135,14 @@ class Basis {
     }
   }
 
-  // Too far from the identity for exact work: Z should become F Z.
+  // F is too far from the identity to be accurate: replace Z by F Z.
   bool worn(auto m) const {
     double least = 1;
     for (std::size_t i = 0; i < m; ++i) least = std::min(least, values[i * m + i]);
     return least < 0.1;
   }
 
-  // F = R^-1 for R R' = gram, of which the lower triangle is given.
+  // F = R^-1 for R R' = gram, given by its lower triangle.
   void orthonormalise(auto m, const double* gram) {
     reset(m);
     double root[max_directions];
@@ -189,7 +193,7 @@ class Basis {
   std::vector<double> values;  // row after row
 };
 
-// State of a length that the options settle.
+// A list whose length is determined by the options.
 void visit_fixed(auto&& visit, const char* name, std::vector<double>& values) {
   const std::size_t size = values.size();
   visit(name, values);
@@ -203,11 +207,11 @@ class Oja {
   std::size_t size() const { return energy_.size(); }
   Count rows() const { return rows_; }
   Count entered() const { return entered_; }
-  // How many features given directions have; 0 when none are given.
+  // Features of the given directions; 0 if none are given.
   std::size_t given() const { return directions_.size() / size(); }
   double given(std::size_t i, std::size_t j) const { return directions_[i * given() + j]; }
 
-  // The column of a feature that enters, as `a` of the turn that makes V orthonormal again.
+  // The column u of a new feature, as `a` of the update that makes V orthonormal again.
   void enter(auto m, std::size_t feature, RankOne& turn) {
     const double k = static_cast<double>(entered_) + (directions_.empty() ? static_cast<double>(m) : 0.0);
     const double scale = std::sqrt(3.0) / std::sqrt(k);
@@ -219,7 +223,7 @@ class Oja {
     ++entered_;
   }
 
-  // A row of this squared length whose V x is turn.a. Returns 1 / n.
+  // Takes in a row of this squared length with V x = turn.a. Returns 1 / n.
   double see(auto m, double square, RankOne& turn) {
     const double rate = 1 / static_cast<double>(++rows_);
     turn.prepare(m, rate * (2 + rate * square));
@@ -234,13 +238,13 @@ class Oja {
     return rate;
   }
 
-  // Between true and false rows are seen together: see sketch.hpp.
+  // Rows between true and false belong to one batch: see sketch.hpp.
   void together(bool on) {
     together_ = on;
     unsettled_.resize(size());
   }
 
-  // h: how much of a row along a direction Sigma takes away.
+  // h_i: the share of a row along direction i that Sigma removes.
   double taken(std::size_t i) const { return energy_[i] / (1 + energy_[i]); }
 
   void options(auto&& visit) {
@@ -272,7 +276,7 @@ class Oja {
   std::vector<double> energy_ = std::vector<double>(5);
   bool together_ = false;
   Basis unsettled_;  // L
-  std::vector<std::uint64_t> keys_;  // of each direction, for its random numbers
+  std::vector<std::uint64_t> keys_;  // seeds of the random numbers of each direction
 };
 
 LOPSIDED_ISA_END

@@ -1,9 +1,9 @@
-// A sketch of either form that sees its rows at once or, with sketch_every = k, k at a time.
+// A sketch of either form that takes in every row at once or, with sketch_every = k, in batches of k.
 //
-// Of k rows seen together the directions are made orthonormal once, at the end; the energies see the
-// directions as they are in between. The result is the same as if V were made orthonormal after each row and
-// the energies saw L V, L = R_1 R_2 ... of the rows so far (Gram-Schmidt of a product is unique), which
-// keeps all numbers small; so waiting changes the energies, and saves no time. Features enter at once.
+// The directions are made orthonormal once per batch, at its end; energies use the directions as they are in between.
+// The result is the same as if V were made orthonormal after each row and the energies used L V, L = R_1 R_2 ... of the
+// rows so far (Gram-Schmidt of a product is unique), which keeps all numbers small; so batches change the energies
+// and save no time. Features enter immediately.
 #pragma once
 
 #include "../input/rows.hpp"
@@ -22,10 +22,10 @@ class Sketch {
   {
     return form_.observe(x);
   }
-  // x' Sigma x, Sigma as it is.
+  // x' Sigma x with the current Sigma.
   double variance(const RowLike auto& x) const { return form_.variance(x); }
 
-  // Sees the row x / sqrt(r), then mean += step * Sigma x. `met`: it is the row met last.
+  // Takes in the row x / sqrt(r), then mean += step * Sigma x. `met`: it is the row observed last.
   void learn(const RowLike auto& x, double r, double step, [[maybe_unused]] bool met = false) {
     if (every_ == 1) [[likely]] {
       if constexpr (Form::hooks.observe) form_.learn(x, r, step, met);
@@ -110,7 +110,7 @@ class Sketch {
   double every_ = 1;
   Form form_;
   Count rows_waiting_ = 0;
-  std::vector<double> waiting_;  // of each row r, how many values it has, and each with its feature
+  std::vector<double> waiting_;  // for each row r, its number of values, then feature and value of each
 };
 
 LOPSIDED_ISA_END

@@ -1,8 +1,8 @@
-// Oja's sketch with directions V = F Z and mean w + Z' b (Zhao et al. 2018, algorithms 4 to 6): the
-// same numbers as DenseSketch at a cost that depends on what a row holds, O(m^2 + m s).
+// Oja's sketch with directions V = F Z and mean w + Z' b (Zhao et al. 2018, algorithms 4 to 6): the same result as
+// DenseSketch at a cost of O(m^2 + m s) for a row with s nonzeros. Symbols: see oja.hpp.
 //
-// When Z moves by D x', w moves by -(D . b) x on every row, so that the mean stays where it is. The
-// printed algorithm leaves this out on rows without loss, and drifts away.
+// When Z changes by D x', w changes by -(D . b) x on every row, so that the mean is unchanged. The printed algorithm omits
+// this on rows without loss, and drifts.
 #pragma once
 
 #include <utility>
@@ -27,7 +27,7 @@ class SparseSketch {
     });
   }
 
-  // The score of a row that may be learned from next: what was summed is kept for that.
+  // The score of a row that may be learned from next: the sums are reused then.
   double observe(const RowLike auto& x) {
     return with_size(oja_.size(), [&](auto m) {
       fresh_row_ = sum(m, x, met_sums_);
@@ -45,7 +45,7 @@ class SparseSketch {
     });
   }
 
-  // Sees the row x / sqrt(r), then mean += step * Sigma x. `met`: it is the row met last.
+  // Takes in the row x / sqrt(r), then mean += step * Sigma x. `met`: it is the row observed last.
   void learn(const RowLike auto& x, double r, double step, bool met = false) {
     with_size(oja_.size(), [&](auto m) {
       if (!met) fresh_row_ = sum(m, x, met_sums_);
@@ -106,7 +106,7 @@ class SparseSketch {
 
  private:
   static constexpr std::size_t max_width = max_directions + 4;
-  static constexpr double large = 16;  // steps that would leave little of the old Z in Z + D x'
+  static constexpr double large = 16;  // a larger update would leave little of the old Z in Z + D x'
   static constexpr double rounding = 32 * std::numeric_limits<double>::epsilon();
 
   void resize() {
@@ -143,7 +143,7 @@ class SparseSketch {
     if (due()) orthonormalise(m);
   }
 
-  // w + b . z. Where no step has been taken the two cancel, and what rounding leaves is no sign.
+  // w + b . z. Before the first step the two cancel: a rounding residue counts as 0.
   double mean_of(auto m, const double* row) const {
     double mean = row[0], size = std::abs(mean);
     for (std::size_t i = 0; i < m; ++i) {
@@ -155,14 +155,13 @@ class SparseSketch {
   }
   bool is_in(std::size_t j) const {
     const double* row = table_[j];
-    return row[1] != 0 || j < oja_.given() ||
-           std::any_of(row, row + table_.width(), [](double v) { return v != 0; });
+    return row[1] != 0 || j < oja_.given() || std::any_of(row, row + table_.width(), [](double v) { return v != 0; });
   }
 
-  // Before too much is lost to rounding, and seldom enough to cost next to nothing.
+  // Before rounding errors matter, and rarely enough to be cheap.
   bool due() const { return oja_.rows() - straight_ > 64 + 4 * oja_.entered(); }
 
-  // Four numbers at a time: a feature's row is a few fours.
+  // Vectors of four: the row of a feature is padded to a multiple of four.
   typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
   static constexpr std::size_t fours(std::size_t m) { return padded(m) / 4; }
   static Four* as_fours(double* p) { return reinterpret_cast<Four*>(p); }
@@ -201,7 +200,7 @@ class SparseSketch {
     }
   }
 
-  // Lets in the features of a row that are new, and into its Z x.
+  // Enters the new features of a row, and adds them to its Z x.
   [[gnu::noinline]] void enter(auto m, const RowLike auto& x, double* z) {
     fresh_.clear();
     for (Index k = 0; k < x.size; ++k)
@@ -224,7 +223,7 @@ class SparseSketch {
     table_.crowd(met_.size());
   }
 
-  // Z = F Z, F = I, and the whole mean in w.
+  // Z = F Z, F = I, b = 0: all of the mean is in w.
   [[gnu::noinline]] void rebase(auto m) {
     rebase(m, [](const double*) {});
     basis_.reset(m);
@@ -233,7 +232,7 @@ class SparseSketch {
   [[gnu::noinline]] void orthonormalise(auto m) {
     std::vector<double> gram(m * m), part(m * m);
     std::size_t left = 0;
-    const auto add_part = [&] {  // sums of sums lose less
+    const auto add_part = [&] {  // blocked sums round less
       for (std::size_t i = 0; i < m * m; ++i) gram[i] += std::exchange(part[i], 0);
       left = 256;
     };
@@ -260,7 +259,7 @@ class SparseSketch {
     std::fill(b_.begin(), b_.end(), 0.0);
   }
 
-  // In the order of the features, which does not depend on when a model was saved.
+  // In the order of the features: the result must not depend on when a model was saved.
   void sort_met() {
     if (met_.size() != oja_.entered()) find_met();
     const auto middle = met_.begin() + static_cast<std::ptrdiff_t>(std::min(sorted_, met_.size()));
@@ -281,11 +280,11 @@ class SparseSketch {
   Table table_;  // for each feature w, then its column of Z; all 0: has not entered
   Basis outside_;  // Z on the m coordinates that no row touches
   std::vector<Index> met_;  // the features that have entered
-  std::size_t sorted_ = 0;  // how many of them are in order
-  Count straight_ = 0;      // rows seen when F Z was last made orthonormal
+  std::size_t sorted_ = 0;  // length of the sorted prefix
+  Count straight_ = 0;  // rows seen when F Z was last made orthonormal
   RankOne turn_;
-  double met_sums_[max_width] = {};  // w . x and Z x of the row met last
-  bool fresh_row_ = false;           // it may have a feature that has not entered
+  double met_sums_[max_width] = {};  // w . x and Z x of the row observed last
+  bool fresh_row_ = false;  // it may have a feature that has not entered
   std::vector<std::pair<Index, double>> fresh_;
 };
 

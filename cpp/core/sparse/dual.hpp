@@ -1,4 +1,4 @@
-// Dual averaging: weights are made afresh from the sum of all gradients, so nothing is owed.
+// Dual averaging: weights are computed from the sum of all gradients, so no shrinkage is deferred.
 //
 // FSOL (Wang et al., A framework of sparse online learning, algorithm 3) and RDA (Xiao 2010):
 //   w = soft(theta, lambda_t) / (t - 1)^p,  theta += learning_rate * slope * y x
@@ -80,7 +80,7 @@ struct AdaptiveRda {
   static constexpr bool takes_in = false, dual = true;
 
   Real learning_rate = all<Real>(1), l1{}, delta = all<Real>(10);
-  bool count_current = false;  // shrink for the round at hand too
+  bool count_current = false;  // count the current round in the shrinkage
 
   auto weights(Count seen, const TargetSparsity& target) const {
     const Real a = target.on() ? all<Real>(target.chosen) : l1 * static_cast<double>(seen + count_current);

@@ -1,13 +1,13 @@
-// A sparse linear learner: a rule over a table that has a few numbers for each feature.
+// A sparse linear learner: a rule over a table with a few numbers per feature.
 //
-// The weight of a feature is a function of its numbers and of what all features share (the round, the
-// shrinks so far), so a step touches only the features of its row. A rule gives
+// The weight of a feature is a function of its table row and of shared state (the round, the shrinkage so
+// far), so a step touches only the features of its row. A rule has
 //   weights(...)  that function after a number of rounds
-//   change(...)   what a step does to the numbers of one feature, as a function of them and its value
-//   pass(...)     what every round does to what is shared
-//   level(row)    what decides whether the weight is zero
-// and, if it takes a row in before it scores it, part(), a function whose sum is all that it needs to
-// know of the row, and take(sum), what that does to the numbers of one feature.
+//   change(...)   the update of one feature, as a function of its table row and its value
+//   pass(...)     the update of the shared state in every round
+//   level(row)    the quantity that decides whether the weight is zero
+// and, if it takes in a row before it scores it, part(), a function whose sum over the row is all it needs, and
+// taking(sum), the resulting update of one feature.
 #pragma once
 
 #include "../learner.hpp"
@@ -17,19 +17,19 @@
 
 LOPSIDED_ISA_BEGIN
 
-// v moved towards 0 by a, and no further.
+// Soft thresholding: v moved towards 0 by a, but not beyond it.
 template <class Real>
 Real soft(const Real& v, const Real& a) {
   return v - least<Real>(most<Real>(v, -a), a);
 }
 
-// The hinge: how often y x is added, with the costs of class and event.
+// The slope of the hinge loss, with the costs of class and event.
 template <class Real>
 Real hinge_slope(const Real& score, const Target& t) {
   return choose<Real>(t.y * score < 1.0, all<Real>(t.cost * t.weight), Real{});
 }
 
-// Gives `use` the function by which a rule weighs: the shorter one, where it has one that will do.
+// Calls `use` with the weight function of a rule: the cheaper one if it applies.
 template <class Rule>
 auto weighing(const Rule& rule, auto use) {
   if constexpr (requires { rule.divides(); })
@@ -40,15 +40,16 @@ auto weighing(const Rule& rule, auto use) {
 
 template <class Rule>
 struct SparseLearner {
-  static constexpr Hooks hooks{.observe = true, .prefetch_targets = true, .nonzeros = true, .reserve = true, .grow = true};
+  static constexpr Hooks hooks{
+      .observe = true, .prefetch_targets = true, .nonzeros = true, .reserve = true, .grow = true};
 
   Rule rule;
-  double clip = 0;  // of the finished model: weights below it count as 0
+  double clip = 0;  // in scoring, weights below it count as 0
   TargetSparsity target;
   Table table{Rule::width};
   Count seen = 0;  // rounds
 
-  // What the model would say now.
+  // The score of the current model.
   double score(const RowLike auto& x) const {
     const auto sum = [&](const auto& term) {
       return x.sum([&, rows = table.data()](Index j, double v) {
@@ -70,12 +71,13 @@ struct SparseLearner {
     return sum([=, c = clip](const double* row, double v) { return clipped(w(row), c) * v; });
   }
 
-  // What it says in a round, before it knows the label. Where a feature has several numbers, those of
-  // the row's features are put side by side first: the rest is arithmetic on arrays.
+  // The score in a round, before the label is known. If a feature has several numbers, those of the row's
+  // features are gathered first: the rest is arithmetic on arrays.
   double observe(const RowLike auto& x) {
     if constexpr (Rule::width == 1) {
       return weighing(rule, [&](auto weights) {
-        return x.sum([w = weights(rule, seen, target), rows = table.data()](Index j, double v) { return w(rows + j) * v; });
+        return x.sum(
+            [w = weights(rule, seen, target), rows = table.data()](Index j, double v) { return w(rows + j) * v; });
       });
     } else {
       const auto w = rule.weights(seen, target);
@@ -85,7 +87,7 @@ struct SparseLearner {
     }
   }
 
-  // The row must be the one that was met last.
+  // The row must be the one observed last.
   bool learn(const RowLike auto& x, const Target& t, double score) {
     const double slope = hinge_slope(score, t);
     const bool steps = slope != 0 || Rule::takes_in;
@@ -96,7 +98,7 @@ struct SparseLearner {
     return slope != 0;
   }
 
-  // Every weight other than 0, features in order.
+  // Every nonzero weight, in the order of the features.
   void nonzeros(auto&& visit) const {
     const auto w = rule.weights(seen, target);
     table.for_each([&](std::size_t j, const double* row) {
@@ -131,7 +133,7 @@ struct SparseLearner {
  private:
   using Order = std::conditional_t<Rule::dual, Ranks, Survivors>;
 
-  // The order of the weights is not saved: it is made of the table where it is not there.
+  // The order of the weights is not saved: it is rebuilt from the table when needed.
   void catch_up() {
     bool late = ordered_ != seen;
     if constexpr (!Rule::dual) late = late || order_.stale();
@@ -154,7 +156,7 @@ struct SparseLearner {
     else if (rule.truncates(seen)) rule.raise(order_.raise(rule.due, target.room(), rule, table));
   }
 
-  // Number i of the k-th feature of the row is near[i * room + k].
+  // Number i of the k-th feature of the row is near[i * room + k] (structure of arrays).
   struct Near {
     double* first;
     std::size_t room;
@@ -162,7 +164,7 @@ struct SparseLearner {
   };
   Near near(Index k) { return {near_.data() + k, room_}; }
 
-  // Visits every number in the table with its place beside the others, two features at a time.
+  // Visits every number in the table together with its gathered copy, two features at a time.
   void exchange(const RowLike auto& x, auto pairs, auto one) {
     const std::size_t room = room_;
     double *rows = table.data(), *near = near_.data();
@@ -232,10 +234,10 @@ struct SparseLearner {
 
   static constexpr Count never = std::numeric_limits<Count>::max();
 
-  Order order_;        // kept only with a target
+  Order order_;        // used only with a target
   Count ordered_ = 0;  // rounds it knows of; never: it must be made from the table
 
-  std::vector<double> near_;  // of the row met last: its features' numbers
+  std::vector<double> near_;  // gathered numbers of the row observed last
   std::size_t room_ = 0;
 };
 

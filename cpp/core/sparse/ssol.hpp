@@ -1,5 +1,5 @@
 // SSOL, second-order sparse online learning (Wang et al., A framework of sparse online learning,
-// algorithms 4 and 5): A^-1 takes in every row before it is scored,
+// algorithms 4 and 5): A^-1 is updated with every row before the row is scored,
 //   w = soft(A^-1 theta, lambda_t),  theta += learning_rate * slope * y x.
 #pragma once
 
@@ -11,7 +11,7 @@ LOPSIDED_ISA_BEGIN
 
 template <class Real = double>
 struct SsolDiagonal {
-  // theta; a, where 0 stands for 1, its start. In a bank -1 does: a sign is dropped sooner than a 0 is replaced.
+  // theta; a, where 0 stands for its initial value 1. In a bank -1 does: clearing a sign is cheaper than replacing a 0.
   static constexpr std::size_t width = 2;
   static constexpr std::array<double, width> initial{0, -1};
   static constexpr bool takes_in = true, dual = true;
@@ -19,7 +19,7 @@ struct SsolDiagonal {
   Real learning_rate = all<Real>(1), regularization = all<Real>(1);
   DualShrink<Real> shrink{{}, DualShrink<Real>::Schedule::inverse};
   DiagonalCovariance::Rule rule = DiagonalCovariance::Rule::shared;
-  bool transductive = false;  // score rows as if they were taken in
+  bool transductive = false;  // score rows as if A^-1 had been updated with them
 
   auto weights(Count seen, const TargetSparsity& target) const {
     return [l = lambda(seen, target)](const auto& row) { return soft<Real>(row[0] * a(row), l); };
@@ -29,9 +29,9 @@ struct SsolDiagonal {
     return [](const auto& row, double v) { return a(row) * v * v; };
   }
 
-  // Gives `use` what taking a row of that sum in does: a becomes a - a^2 v^2 / total, written without a
-  // difference that could vanish. The total is r + the sum, or r + a v^2 by the coordinate rule. A value
-  // of 0 changes nothing, not even by a rounding.
+  // Calls `use` with the update of a for a row of that sum: a becomes a - a^2 v^2 / total, written without a
+  // difference that could cancel. The total is r + the sum, or r + a v^2 with the coordinate rule. A value
+  // of 0 changes nothing, not even by rounding.
   auto taking(const Real& sum, auto use) const {
     const Real tiny = all<Real>(std::numeric_limits<double>::min());
     const Real r = regularization, total = r + sum;
@@ -68,12 +68,13 @@ struct SsolDiagonal {
   }
   static Real a(const auto& row) {
     if constexpr (std::same_as<Real, double>) return choose<Real>(row[1] == 0.0, all<Real>(1), row[1]);
-    else return reinterpret_cast<Real>(reinterpret_cast<Mask<Real>>(Real(row[1])) & std::numeric_limits<long long>::max());
+    else
+      return reinterpret_cast<Real>(reinterpret_cast<Mask<Real>>(Real(row[1])) & std::numeric_limits<long long>::max());
   }
 };
 
-// The same with all of A^-1. It keeps u = A^-1 theta instead of theta: taking x in and stepping by s
-// moves u by (s - x.u / r) times the new A^-1 x.
+// The same with the full A^-1. It stores u = A^-1 theta instead of theta: the update with x and a step s change u by
+// (s - x.u / r) times the new A^-1 x.
 template <class Covariance>
 struct SsolFull {
   static constexpr Hooks hooks{.observe = true, .nonzeros = true};
@@ -97,7 +98,7 @@ struct SsolFull {
 
   double observe(const RowLike auto& x) { return taken_in(x, covariance); }
 
-  // The row must be the one that was met last.
+  // The row must be the one observed last.
   bool learn(const RowLike auto& x, const Target& t, double score) {
     const double slope = hinge_slope(score, t), step = learning_rate * slope * t.y;
     const auto along = covariance.latest(x);
@@ -134,7 +135,7 @@ struct SsolFull {
 
  private:
   double lambda() const { return shrink.at(static_cast<double>(seen) + 1, learning_rate, target); }
-  // All of u has moved anyway: the shrink is the largest size that is left out.
+  // All of u has changed anyway: the shrinkage is the largest magnitude that must become zero.
   void aim() {
     std::vector<double> sizes(u.size());
     for (std::size_t j = 0; j < u.size(); ++j) sizes[j] = std::abs(u[j]);
@@ -151,7 +152,7 @@ struct SsolFull {
     return std::abs(w) < clip ? 0 : w;
   }
 
-  // The score with x taken into the covariance, which is only looked at.
+  // The score as if the covariance had been updated with x; it is not changed.
   double taken_in(const RowLike auto& x, Covariance& sigma) const {
     const auto along = sigma.along(x);
     const double left = along.within(regularization) + along.variance();

@@ -1,5 +1,5 @@
-// A wanted sparsity instead of a wanted shrink: after every round the shrink is what leaves at most
-// the wanted share of the features met so far with a weight.
+// A target sparsity instead of a given shrinkage: after every round the shrinkage is chosen so that at most the wanted
+// share of the features seen so far has a weight.
 #pragma once
 
 #include <bit>
@@ -14,15 +14,13 @@
 LOPSIDED_ISA_BEGIN
 
 struct TargetSparsity {
-  double share = 0;   // of features without a weight; 0: no target
-  double chosen = 0;  // by how much dual weights are shrunk now
-  Count reach = 0;    // features met, counted by the largest
+  double share = 0;   // wanted share of features without a weight; 0: no target
+  double chosen = 0;  // current shrinkage of dual weights
+  Count reach = 0;    // one more than the largest feature seen
 
   bool on() const { return share > 0; }
-  // How many features may have a weight; 0.9 of 20 leaves 2, whatever the rounding.
-  Count room() const {
-    return reach - static_cast<Count>(std::ceil(share * static_cast<double>(reach) * (1 - 1e-12)));
-  }
+  // How many features may have a weight; 0.9 of 20 leaves 2 in spite of rounding.
+  Count room() const { return reach - static_cast<Count>(std::ceil(share * static_cast<double>(reach) * (1 - 1e-12))); }
   void observe(const auto& x) {
     x.for_each([&](Index j, double v) {
       if (v != 0) reach = std::max(reach, static_cast<Count>(j) + 1);
@@ -40,15 +38,15 @@ struct TargetSparsity {
   }
 };
 
-// How many magnitudes are how large, in bins of 1.6 % or less: to find the one that `room` others
-// exceed. What it finds depends on the magnitudes alone, not on how they came about.
+// Histogram of magnitudes with bins at most 1.6 % wide, to find the magnitude that `room` others exceed. The result
+// depends only on the magnitudes, not on their history.
 class Ranks {
  public:
   void clear() { *this = {}; }
   void add(double magnitude) { change(magnitude, 1); }
   void remove(double magnitude) { change(magnitude, -1); }
 
-  // The smallest edge of a bin with at most `room` magnitudes above it.
+  // The smallest bin edge with at most `room` magnitudes above it.
   double edge(Count room) {
     if (total_ <= room) return 0;
     while (above_ > room) above_ -= counts_[bin_++];
@@ -74,20 +72,20 @@ class Ranks {
   Count total_ = 0, above_ = 0;     // magnitudes; those in bin_ or above
 };
 
-// The weights of a truncated gradient by the sum of shrinks at which they end: to find the sum that
-// ends all but `room` of them.
+// The weights of a truncated gradient, ordered by the total shrinkage at which they become zero: to find the total that
+// leaves at most `room` of them.
 class Survivors {
  public:
   void clear() { *this = {}; }
   void add(double level, std::size_t j) {
     if (level < std::numeric_limits<double>::infinity()) queue_.push({level, j});
   }
-  // A weight has come (1) or gone (-1).
+  // A weight has become nonzero (1) or zero (-1).
   void count(int by) { alive_ += static_cast<Count>(by); }
-  // Entries of weights that have changed since stay behind; too many of them are to be cleared away.
+  // Entries of weights that have changed since are outdated; whether there are too many of them.
   bool stale() const { return queue_.size() > 1024 + 2 * alive_; }
 
-  // The sum of shrinks, at least `due`; weights that end are made zero.
+  // The total shrinkage, at least `due`; weights that it ends are set to zero.
   template <class Rule>
   double raise(double due, Count room, const Rule& rule, Table& table) {
     while (!queue_.empty() && (alive_ > room || queue_.top().first <= due)) {

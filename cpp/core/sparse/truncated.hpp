@@ -1,9 +1,9 @@
-// Truncated gradient (Langford et al. 2009), FOBOS (Duchi & Singer 2009; it is period 1 and no
+// Truncated gradient (Langford et al. 2009), FOBOS (Duchi & Singer 2009; the case of period 1 without
 // ceiling) and its adaptive form (Duchi, Hazan & Singer 2011): a gradient step, then every weight is
 // shrunk.
 //
-// Shrinks add up, so a feature notes the shrinks of all rounds when it was last written and owes the
-// difference. A weight of 0 owes nothing and notes nothing.
+// Shrinkage is additive and lazy: a feature stores the total shrinkage at the time of its last update, and the difference
+// to the current total is applied when it is next used. A weight of 0 stores 0.
 #pragma once
 
 #include "../simd.hpp"
@@ -13,14 +13,14 @@ LOPSIDED_ISA_BEGIN
 
 struct TruncatedGradient {
   enum class Schedule { constant, sqrt };
-  static constexpr std::size_t width = 2;  // weight, shrinks when it was written
+  static constexpr std::size_t width = 2;  // weight, total shrinkage at its last update
   static constexpr bool takes_in = false, dual = false;
 
   double learning_rate = 0.1, l1 = 0;
-  double period = 1;                                          // rounds between truncations
-  double ceiling = std::numeric_limits<double>::infinity();  // larger weights are left alone
+  double period = 1;  // rounds between truncations
+  double ceiling = std::numeric_limits<double>::infinity();  // larger weights are not shrunk
   Schedule schedule = Schedule::constant;
-  double shrinks = 0, due = 0;  // of all rounds; of those up to the last truncation
+  double shrinks = 0, due = 0;  // total shrinkage; the part up to the last truncation
 
   auto weights(Count, const TargetSparsity&) const {
     return [due = due, ceiling = ceiling](const auto& row) {
@@ -41,7 +41,7 @@ struct TruncatedGradient {
     if (truncates(round)) due = shrinks;
   }
   void raise(double level) { due = shrinks = level; }
-  // The sum of shrinks at which the weight ends.
+  // The total shrinkage at which the weight becomes zero.
   double level(const double* row) const {
     const double size = std::abs(row[0]);
     return size > ceiling ? std::numeric_limits<double>::infinity() : size + row[1];
@@ -61,18 +61,17 @@ struct TruncatedGradient {
 
  private:
   double rate(Count round) const {
-    return schedule == Schedule::constant ? learning_rate
-                                          : learning_rate / std::sqrt(static_cast<double>(round));
+    return schedule == Schedule::constant ? learning_rate : learning_rate / std::sqrt(static_cast<double>(round));
   }
 };
 
 struct AdaptiveFobos {
-  // Weight, shrinks when it was written, sum of g^2, 1 / (delta + its root).
+  // Weight, total shrinkage at its last update, sum of g^2, 1 / (delta + its root).
   static constexpr std::size_t width = 4;
   static constexpr bool takes_in = false, dual = false;
 
   double learning_rate = 1, l1 = 0, delta = 10;
-  double due = 0;  // shrinks of all rounds
+  double due = 0;  // total shrinkage
 
   auto weights(Count, const TargetSparsity&) const {
     return [due = due](const auto& row) { return soft(row[0], (due - row[1]) * row[3]); };
@@ -93,9 +92,7 @@ struct AdaptiveFobos {
   bool truncates(Count) const { return true; }
   void pass(Count) { due += learning_rate * l1; }
   void raise(double level) { due = level; }
-  double level(const double* row) const {
-    return row[1] + std::abs(row[0]) / row[3];
-  }
+  double level(const double* row) const { return row[1] + std::abs(row[0]) / row[3]; }
 
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
@@ -105,9 +102,7 @@ struct AdaptiveFobos {
   void state(auto&& visit) { visit("due", due); }
 
  private:
-  static double share(double squares, double delta) {
-    return squares == 0 ? 0 : 1 / (delta + std::sqrt(squares));
-  }
+  static double share(double squares, double delta) { return squares == 0 ? 0 : 1 / (delta + std::sqrt(squares)); }
 };
 
 LOPSIDED_ISA_END

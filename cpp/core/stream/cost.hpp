@@ -16,9 +16,7 @@ struct Cost {
   double positives = 0, negatives = 0;  // weight seen of each class
 
   // Laplace estimate of (odds) negatives / positives.
-  double rho() const {
-    return balanced ? odds * (negatives + 1) / (positives + 1) : ratio;
-  }
+  double rho() const { return balanced ? odds * (negatives + 1) / (positives + 1) : ratio; }
 
   // The cost of this label's class; the label is counted. `known` is a rho from outside.
   [[gnu::always_inline]] double next(double y, double weight, const std::optional<double>& known) {

@@ -175,7 +175,8 @@ class Pending {
     double* to = room_.data() + next_;
     if (n) std::memcpy(to, k.values.data(), n * sizeof(double));
     if (m) std::memcpy(to + n, k.indices.data(), m * sizeof(Index));
-    at(count_++) = {id, k.probability, k.score, k.square, k.scale, next_, n, static_cast<std::uint32_t>(m), k.sparse, true};
+    at(count_++) = {id,       k.probability, k.score, k.square, k.scale, next_, n, static_cast<std::uint32_t>(m),
+                    k.sparse, true};
     ++waiting_;
     next_ += size;
   }

@@ -39,7 +39,7 @@ template <RowLike Row>
 // The label of a kept row has arrived: the learner, as it is now, learns from the row as it was.
 template <Learner L>
 [[gnu::noinline]] bool learn_late(L& learner, Cost& cost, Count& round, Asker& asker, const Kept& kept, double y,
-                double weight, const std::optional<double>& rho, Count row) {
+                                  double weight, const std::optional<double>& rho, Count row) {
   return hook::recall(learner, kept, [&](const auto& x, double score) {
     if (!std::isfinite(score)) refuse_score(row);
     asker.estimates.add(y, weight, kept.score, kept.probability);
@@ -83,8 +83,7 @@ class Coming {
 
   // Learns from those that have come by event `now`. Returns how many steps were taken.
   template <Learner L>
-  [[gnu::noinline]] Count arrive(Count now, L& learner, Cost& cost, Count& round, Asker& asker,
-                                 const Pass& pass) {
+  [[gnu::noinline]] Count arrive(Count now, L& learner, Cost& cost, Count& round, Asker& asker, const Pass& pass) {
     Count updates = 0;
     for (; !labels_.empty() && labels_.begin()->first <= now; labels_.erase(labels_.begin())) {
       const auto [id, row] = labels_.begin()->second;
@@ -101,8 +100,8 @@ class Coming {
 };
 
 template <class Row, Learner L>
-LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare& prepare, Cost& cost,
-                              Count& round, Asker* asker, Scratch& read, Scratch& prepared) {
+LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare& prepare, Cost& cost, Count& round,
+                              Asker* asker, Scratch& read, Scratch& prepared) {
   Coming coming;
   const Prefetch prefetch(learner, prepare.offset());
   const Count fetched = pass.fetched(rows);
@@ -164,15 +163,15 @@ template <class Row>
   for (Count k = 0; k < count; ++k) {
     const Count i = first + wanted[k];
     const auto again = [&] { return prepare.row(rows.row<Row>(i, read), rows.columns(), true, prepared); };
-    out.forgotten[i] = keep_event(asker.pending, id + i, x ? x[wanted[k]] : again(), out.scores[i],
-                                  out.probabilities[i], keep);
+    out.forgotten[i] =
+        keep_event(asker.pending, id + i, x ? x[wanted[k]] : again(), out.scores[i], out.probabilities[i], keep);
   }
 }
 
 // Events without labels: score, ask, and keep those whose labels are bought, as they come or `afterwards`.
 template <class Row, Learner L>
-void ask_all(const Rows& rows, const double* days, L& learner, Prepare& prepare, const Cost& cost,
-             Asker& asker, const Answers& out, bool afterwards, Scratch& read, Scratch& prepared) {
+void ask_all(const Rows& rows, const double* days, L& learner, Prepare& prepare, const Cost& cost, Asker& asker,
+             const Answers& out, bool afterwards, Scratch& read, Scratch& prepared) {
   constexpr Count block = remembers<L> ? 1 : most_asked;
   const Count id = asker.budget.events;  // of the first
   const auto keep = [&](Count first, Count n, const Row* x) {
@@ -200,8 +199,8 @@ void ask_all(const Rows& rows, const double* days, L& learner, Prepare& prepare,
 
 // Scores without learning: what the model would say if the row came next.
 template <class Row, Learner L>
-void score_all(const Rows& rows, Count first, Count last, const L& learner, Prepare& prepare, Index known,
-               double* out, Scratch& read, Scratch& prepared) {
+void score_all(const Rows& rows, Count first, Count last, const L& learner, Prepare& prepare, Index known, double* out,
+               Scratch& read, Scratch& prepared) {
   for (Count i = first; i < last; ++i) {
     const Row raw = rows.row<Row>(i, read);
     out[i] = hook::score(learner, raw, known, prepare.offset(),

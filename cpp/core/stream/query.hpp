@@ -44,12 +44,12 @@ struct Budget {
 
   double labels = std::numeric_limits<double>::infinity();  // divided by the price: in all, in a period or for an event
   double price = 1;
-  bool share = false;   // of the events so far
-  double per = 0;       // events in a period; 0: one period, or days
+  bool share = false;  // of the events so far
+  double per = 0;  // events in a period; 0: one period, or days
   bool daily = false, saving = false;
   Count events = 0, used = 0;
   Count period = 0, spent = 0;  // the present period and the labels bought in it, with saving those in all periods
-  double first = 0;             // day or event with which the first period began; unknown: the next one
+  double first = 0;  // day or event with which the first period began; unknown: the next one
 
   bool periodic() const { return daily || per > 0; }
   void observe(double day) {
@@ -102,8 +102,8 @@ struct Budget {
 // events that were met while a label could be bought. The other sums are for their variance.
 struct Estimates {
   struct Class {
-    double all = 0, wrong = 0;                  // sum of e / pi
-    double all_spread = 0, wrong_spread = 0;    // sum of (1 - pi) (e / pi)^2
+    double all = 0, wrong = 0;  // sum of e / pi
+    double all_spread = 0, wrong_spread = 0;  // sum of (1 - pi) (e / pi)^2
   };
   double open = 0;  // weight of the events met while a label could be bought
   Class positives, negatives;
@@ -136,9 +136,8 @@ struct Confidence {
 };
 
 struct Asker;
-LOPSIDED_COPIES(
-    void decide(Asker& asker, const double* scores, Count n, double weight, const Confidence& confidence,
-                double* probabilities, std::int8_t* asked);)
+LOPSIDED_COPIES(void decide(Asker& asker, const double* scores, Count n, double weight, const Confidence& confidence,
+                            double* probabilities, std::int8_t* asked);)
 
 struct Asker {
   Rule rule;

@@ -69,7 +69,9 @@ struct GrowthVisitor final : StateVisitor {
 
   void operator()(const char*, Vector& v) override { add(v.size(), features * sizeof(double)); }
   void operator()(const char*, Symmetric& m) override { add(m.size(), features * features / 2 * sizeof(double)); }
-  void operator()(const char*, SymmetricOf<float>& m) override { add(m.size(), features * features / 2 * sizeof(float)); }
+  void operator()(const char*, SymmetricOf<float>& m) override {
+    add(m.size(), features * features / 2 * sizeof(float));
+  }
   void operator()(const char*, Table&) override {}
   void operator()(const char*, std::vector<double>&) override {}
   void operator()(const char*, Series&) override {}

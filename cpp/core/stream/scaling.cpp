@@ -117,10 +117,8 @@ Row Prepare::finish(Scratch& out, Index n, double outside) {
     out.values[0] = 1;
     ++n;
   }
-  if constexpr (std::same_as<Row, SparseRow>)
-    return {out.indices.data(), out.values.data(), n, square, scale};
-  else
-    return {out.values.data(), n, square, scale};
+  if constexpr (std::same_as<Row, SparseRow>) return {out.indices.data(), out.values.data(), n, square, scale};
+  else return {out.values.data(), n, square, scale};
 }
 
 }  // namespace lopsided

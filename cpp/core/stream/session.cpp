@@ -11,9 +11,7 @@ namespace {
 
 class Clock {
  public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -80,8 +78,7 @@ bool Session::tell(Count id, double y, double weight) {
   return true;
 }
 
-bool Session::learn_together(std::span<Session* const> all, const Rows& rows, std::span<Banked> bank,
-                             double& seconds) {
+bool Session::learn_together(std::span<Session* const> all, const Rows& rows, std::span<Banked> bank, double& seconds) {
   std::vector<Session*> sorted(all.begin(), all.end());
   std::ranges::sort(sorted);
   const auto other = [&](const Session* s) { return s->kind_ != all[0]->kind_; };

@@ -63,8 +63,7 @@ class Session {
 
   // One pass for several sessions of a kind, each at most once; `bank` says what became of each. False, and
   // nothing has happened, if they cannot share one.
-  static bool learn_together(std::span<Session* const> all, const Rows& rows, std::span<Banked> bank,
-                             double& seconds);
+  static bool learn_together(std::span<Session* const> all, const Rows& rows, std::span<Banked> bank, double& seconds);
   // Scores by sessions that have learned together and were not used since, each into its own array.
   static bool score_together(std::span<Session* const> all, const Rows& rows, std::span<double* const> out);
   // How many features have a weight, of a model that has not left its bank.

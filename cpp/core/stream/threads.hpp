@@ -22,7 +22,8 @@ inline std::size_t threads_allowed() {
     const char* const end = wanted + std::strlen(wanted);
     const auto [stop, fault] = std::from_chars(wanted, end, count);
     if (fault != std::errc() || stop != end || count == 0)
-      throw std::invalid_argument(std::string("LOPSIDED_THREADS must be a whole number of at least 1, not '") + wanted + "'");
+      throw std::invalid_argument(std::string("LOPSIDED_THREADS must be a whole number of at least 1, not '") + wanted +
+                                  "'");
     return count;
   }
 #if defined(__linux__)

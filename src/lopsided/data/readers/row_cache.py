@@ -1,7 +1,7 @@
 """Row caches: the rows of LIBSVM text in a binary file that is memory-mapped.
 
-A file has a header of 64 bytes, blocks of rows (`cpp/core/input/row_cache.hpp`), and a description in
-JSON, to which the header points. Header, blocks and description have a checksum each.
+A file has a header of 64 bytes, blocks of rows (`cpp/core/input/row_cache.hpp`), and a description
+in JSON, to which the header points. Header, blocks and description have a checksum each.
 """
 
 from __future__ import annotations
