@@ -135,9 +135,8 @@ concept Learner = (detail::Scores<L> || detail::Scales<L>) &&
                     { L::hooks } -> std::same_as<const Hooks&>;
                   };
 
-#define LOPSIDED_CHECK_HOOK(hook, Concept)                                                                       \
-  static_assert(L::hooks.hook == detail::Concept<L>, "hook '" #hook "': `hooks` and the members of the learner " \
-                                                                    "differ")
+#define LOPSIDED_CHECK_HOOK(hook, Concept) \
+  static_assert(L::hooks.hook == detail::Concept<L>, "hook '" #hook "': the list `hooks` and the learner differ")
 template <Learner L>
 consteval bool has_its_hooks() {
   LOPSIDED_CHECK_HOOK(observe, Observes);
