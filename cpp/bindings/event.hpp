@@ -170,15 +170,29 @@ class EventReader {
 
   static constexpr const char* missing = "; leave out or fill in what is missing";
 
+  // NumPy's complex numbers have a __float__, which drops the imaginary part.
+  static bool is_complex(PyObject* value) {
+    if (PyComplex_Check(value)) return true;
+    const nb::object dtype = nb::getattr(nb::handle(value), "dtype", nb::none());
+    const nb::object kind = nb::getattr(dtype, "kind", nb::none());
+    return nb::isinstance<nb::str>(kind) && PyUnicode_CompareWithASCIIString(kind.ptr(), "c") == 0;
+  }
+
   static double number(PyObject* key, PyObject* value) {
+    const auto no_number = [&] {
+      return nb::type_error(
+          ("feature " + quoted(key) + " must be a number or a string, not " + Py_TYPE(value)->tp_name).c_str());
+    };
+    if (!PyFloat_Check(value) && !PyLong_Check(value) && is_complex(value)) throw no_number();
     const double v = PyFloat_CheckExact(value) ? PyFloat_AS_DOUBLE(value) : PyFloat_AsDouble(value);
     if (v == -1 && PyErr_Occurred()) {
       const bool large = PyErr_ExceptionMatches(PyExc_OverflowError);
+      if (!large && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError))
+        throw nb::python_error();
       PyErr_Clear();
       if (large) throw nb::value_error(("feature " + quoted(key) + " is too large").c_str());
       if (value == Py_None) throw nb::type_error(("feature " + quoted(key) + " is None" + missing).c_str());
-      throw nb::type_error(
-          ("feature " + quoted(key) + " must be a number or a string, not " + Py_TYPE(value)->tp_name).c_str());
+      throw no_number();
     }
     if (!std::isfinite(v))
       throw nb::value_error(("feature " + quoted(key) + " is " + (std::isnan(v) ? "NaN" : "inf") + missing).c_str());

@@ -168,7 +168,8 @@ bool PyModel::learn_events(nb::handle events, nb::handle labels, const nb::dict&
   auto signs = std::exchange(signs_, {});  // another thread may be here too
   signs.clear();
   for (std::size_t i = 0; i < size && i < nb::len(labels); ++i) {
-    const std::optional<int> sign = sign_of(PyList_GET_ITEM(labels.ptr(), i), codes);
+    const nb::object label = nb::borrow(PyList_GET_ITEM(labels.ptr(), i));  // its __hash__ may change the list
+    const std::optional<int> sign = sign_of(label, codes);
     if (!sign) return false;
     signs.push_back(static_cast<std::int8_t>(*sign));
   }

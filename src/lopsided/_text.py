@@ -1,8 +1,9 @@
-"""Figures as text: aligned columns and percentages."""
+"""Text for people: aligned columns, percentages, and no control characters."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Container, Sequence
 
 
@@ -21,3 +22,32 @@ def aligned(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[s
 def percent(share: float, digits: int = 2, nan: str = "–") -> str:
     """Return a share in per cent, or `nan` if there is none."""
     return nan if math.isnan(share) else f"{share:.{digits}%}"
+
+
+# Control characters, and those that reorder or break lines: a terminal may obey them.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str) -> str:
+    r"""Return a text that shows its control characters instead of sending them to a terminal.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2Jb\n"))
+    a\x1b[2Jb\n
+    """
+    return _UNSEEN.sub(_escaped, text)
+
+
+def visible_lines(text: str) -> str:
+    """Return a text of several lines with its other control characters shown."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match.group()
+    code = ord(character)
+    return _SHORT.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")

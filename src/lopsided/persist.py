@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import struct
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,7 +74,10 @@ def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = Non
 def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
     """Read a model and the state of the run it was in, None if it was in none."""
     try:
-        return _from_bytes(Path(path).read_bytes())
+        with open(path, "rb") as file:
+            start = file.read(9)
+            # What does not start like a model may be a device without an end.
+            return _from_bytes(start + file.read() if start[8:] == b"{" else start)
     except ModelFileError as error:
         raise ModelFileError(error.what, os.fspath(path)) from None
 

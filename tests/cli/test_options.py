@@ -14,9 +14,10 @@ import pytest
 from lopsided import catalog
 from lopsided._text import aligned, percent
 from lopsided.cli import ask, compare, reproduce, run
-from lopsided.cli.active_options import LearnerOptions, asking_alone
+from lopsided.cli.active_options import LearnerOptions
 from lopsided.cli.ask import AskOptions
 from lopsided.cli.compare_options import CompareOptions
+from lopsided.cli.model_lock import asking_alone
 from lopsided.cli.reproduce import ReproduceOptions
 from lopsided.cli.run_options import RunOptions
 
@@ -120,7 +121,7 @@ def test_an_ask_is_alone_with_its_model(tmp_path):
 def test_a_killed_ask_leaves_no_lock(tmp_path):
     code = (
         "import os, sys\n"
-        "from lopsided.cli.active_options import asking_alone\n"
+        "from lopsided.cli.model_lock import asking_alone\n"
         "with asking_alone(sys.argv[1], 'e.csv'): os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "m")], check=False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import struct
 import threading
+import zipfile
 
 import numpy as np
 import pytest
@@ -179,3 +181,65 @@ def test_pipes_and_compressed(save, tmp_path):
     (block,) = NpzReader(pipe)
     writer.join()
     assert dense(block).tolist() == X.tolist()
+
+
+# Archives that are not as numpy writes them ------------------------------------------------------
+
+
+def archive(path, data=b"", **options):
+    with zipfile.ZipFile(path, "w", **options) as file:
+        file.writestr("X.npy", data)
+    return path
+
+
+def header(shape):
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+
+
+def patched(path, local, central, value):
+    """Change a byte of the headers of an archive with one member."""
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x03\x04") + local] = value
+    data[data.index(b"PK\x01\x02") + central] = value
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"hello", "cannot be read"),
+        (b"\x93NUMPY\x09\x00" + b" " * 100, r"format version \(9, 0\) is not known"),
+        (header("(1000000000000, 2)"), "its shape .* does not fit its 128 bytes"),
+        (header("(2, 2)") + bytes(31), "does not fit"),
+        (header("(-1, 2)"), "cannot be read|does not fit"),
+    ],
+)
+def test_members_that_are_not_arrays(tmp_path, data, says):
+    path = str(archive(tmp_path / "a.npz", data))
+    with pytest.raises(DataError, match=says):
+        NpzReader(path)
+
+
+@pytest.mark.parametrize(
+    ("places", "value", "says"),
+    [((6, 8), 1, "it is encrypted"), ((8, 10), 99, "compression method is not supported")],
+)
+def test_archives_that_cannot_be_unpacked(tmp_path, places, value, says):
+    path = archive(tmp_path / "a.npz", header("(2, 2)") + bytes(32))
+    patched(path, *places, value)
+    with pytest.raises(DataError, match=says):
+        NpzReader(str(path))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_an_archive_that_unpacks_to_too_much(tmp_path, suffix):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, X=np.zeros((1000, 100)), y=[0, 1] * 500)
+    assert path.stat().st_size < 10_000
+    if suffix:
+        path = tmp_path / "a.npz.gz"
+        path.write_bytes(gzip.compress((tmp_path / "a.npz").read_bytes()))
+    with pytest.raises(DataError, match="unpack to more than 100,000 bytes"):
+        NpzReader(str(path), max_bytes=100_000)
+    assert NpzReader(str(path), max_bytes=2_000_000).rows == 1000

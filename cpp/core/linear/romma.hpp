@@ -4,6 +4,11 @@
 // separately (w = scale * direction) and |w|^2 is updated incrementally, so the cost of a step is proportional to the
 // nonzeros of the row. Rounding errors in |w|^2 accumulate, so it is recomputed whenever as many entries
 // have been touched as there are.
+//
+// Where no w fits all rows, as with wrong labels, |w| grows without bound. Once w is so long that 1 is lost beside its
+// scores, a step only depends on the direction of w: w is divided by a power of two before anything overflows, and
+// predictions stay those of unlimited numbers. A step that would still overflow, on a row of almost no length,
+// is skipped.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +45,10 @@ struct Romma {
     if (gap <= eps * length * square) return false;
     const double step = square * (y - score) / gap;
     // w moves at a right angle to itself, by the part of step * x that is not along w.
-    move(1 - step * score / square, step, square + step * step * gap / square, x);
+    const double keep = 1 - step * score / square, new_square = square + step * step * gap / square;
+    if (!std::isfinite(keep) || !(new_square < 1e300)) return false;
+    move(keep, step, new_square, x);
+    if (square > 1e140) shorten();  // products of two squares must be finite
     return true;
   }
 
@@ -82,6 +90,12 @@ struct Romma {
     touched = 0;
     const double* u = direction.data();
     square = scale * scale * lanes::products(static_cast<Index>(reach), u, u);
+  }
+  // A length of 1e70 becomes one of 1e22.
+  void shorten() {
+    constexpr double by = 0x1p-160;
+    for (std::size_t j = 0; j < direction.size(); ++j) direction[j] *= by;
+    square *= by * by;
   }
 };
 

@@ -92,7 +92,9 @@ def main(ctx: click.Context, debug: bool, modules: tuple[str, ...]) -> None:
 
 def entry() -> None:
     """Run the command line; faults become one line and an exit code."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    _open_standard_streams()
     # Named columns for a model without names, or the other way round, go by position: a fault here.
     warnings.filterwarnings("error", "X (has|does not have)", UserWarning)
     code = _run()
@@ -113,20 +115,53 @@ def _run() -> int:
         code: Any = main.main(prog_name="lopsided", standalone_mode=False)
     except click.exceptions.Exit as error:
         return error.exit_code
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         return 130
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return error.exit_code
-    except _FAULTS as error:
+    except Exception as error:
         if debug:
             raise
         return _complain(error)
     return code if isinstance(code, int) else 0
 
 
+def _open_standard_streams() -> None:
+    """Replace closed standard streams, whose numbers the next files to be opened would get.
+
+    A closed standard output is one that cannot be written to: results that go nowhere are an error.
+    """
+    for number in filter(_is_closed, range(3)):
+        handle = os.open(os.devnull, os.O_RDONLY if number == 1 else os.O_RDWR)
+        if handle != number:
+            os.dup2(handle, number)
+            os.close(handle)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def _is_closed(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return True
+    return False
+
+
+def _show(error: click.ClickException) -> None:
+    from .._text import visible_lines
+
+    text = visible_lines(error.format_message())
+    error.format_message = lambda: text  # type: ignore[method-assign]
+    error.show()
+
+
 def _complain(error: Exception) -> int:
     from .faults import worded
 
-    click.echo(f"lopsided: {worded(error)}", err=True)
+    text = worded(error)
+    if not isinstance(error, _FAULTS):
+        text = f"unexpected {type(error).__name__}: {text}; --debug shows where"
+    click.echo(f"lopsided: {text}", err=True)
     return 1

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import fcntl
-import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -90,52 +86,3 @@ def check_time(model: OnlineClassifier, time: str | None) -> None:
         raise click.UsageError(
             "--time has an effect only with a daily budget; --drop leaves a column out"
         )
-
-
-@contextlib.contextmanager
-def only_one(path: str) -> Iterator[None]:
-    """Keep other commands from changing the models of a folder for the time being."""
-    folder = os.open(Path(path).resolve().parent, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
-
-
-@contextlib.contextmanager
-def asking_alone(path: str, events: str) -> Iterator[None]:
-    """Refuse to ask while another `ask` runs with the same model.
-
-    The lock is on a file beside the model, FILE.asking. A process that is killed leaves the file
-    but not the lock.
-    """
-    place = f"{os.path.realpath(path)}.asking"
-    lock = _locked(place)
-    if lock is None:
-        raise click.UsageError(
-            f"{path}: {Path(place).read_text().strip() or 'another ask'} with it"
-        )
-    try:
-        os.truncate(lock, 0)
-        os.write(lock, f"process {os.getpid()} is asking about {events}".encode())
-        yield
-    finally:
-        os.unlink(place)
-        os.close(lock)
-
-
-def _locked(place: str) -> int | None:
-    """Return a locked file, None if another process has locked it."""
-    while True:
-        file = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(file).st_ino == os.stat(place).st_ino:
-                return file
-        except BlockingIOError:
-            os.close(file)
-            return None
-        except FileNotFoundError:  # whoever had locked it has removed it
-            pass
-        os.close(file)

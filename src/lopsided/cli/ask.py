@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -22,22 +23,22 @@ from ..errors import BadRowError, DataError
 from ..persist import load_run, save
 from .active_options import (
     LearnerOptions,
-    asking_alone,
     asking_options,
     check_time,
-    only_one,
     time_option,
 )
+from .model_lock import asking_alone, lock_path, model_lock
 from .options import (
     ReadingOptions,
     check_apart,
     check_writable,
     reader_from,
     reading_options,
+    safe_csv_option,
     settings_option,
 )
 from .output import left_out
-from .result_file import cell
+from .result_file import cell, on_screen
 from .signals import not_stopped, stop_by_exception
 
 _COLUMNS = ("id", "line", "score", "predicted", "asked", "probability")
@@ -57,11 +58,13 @@ class AskOptions(LearnerOptions, ReadingOptions):
     events: str
     everything: bool
     as_json: bool
+    safe_csv: bool
     resume: bool
     anew: bool
 
     def __post_init__(self) -> None:
-        check_apart((self.events,), (self.model,))
+        beside = lock_path(self.model), f"{self.model}.asking"
+        check_apart((self.events,), (self.model, *beside))
         check_writable(self.model)
         if self.resume and self.anew:
             raise click.UsageError("--resume and --anew: give one of them")
@@ -83,6 +86,7 @@ Examples:
 @asking_options
 @click.option("--all", "everything", is_flag=True, help="Write all events, not only questions.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON lines instead of CSV.")
+@safe_csv_option
 @click.option("--resume", is_flag=True, help="Resume an interrupted ask.")
 @click.option("--anew", is_flag=True, help="Start over: treat the events as new.")
 @time_option
@@ -102,7 +106,7 @@ def command(**options: Any) -> int:
 
 def _run(options: AskOptions) -> int:
     path, events = options.model, options.events
-    with only_one(path):
+    with model_lock(path):
         found, state = _model(options)
     check_time(found, options.time)
     line, last = _broken(options, state)
@@ -112,7 +116,7 @@ def _run(options: AskOptions) -> int:
             err=True,
         )
     reader = reader_from(events, options, found, labelled=False)
-    writer = Writer(options.everything, options.as_json)
+    writer = Writer(options)
     where: dict[str, Any] = {"events": events, "line": line}
     stop_by_exception()
     code = 0
@@ -120,8 +124,9 @@ def _run(options: AskOptions) -> int:
         if last:
             writer.write(last)
         for block in _after(reader, line):
-            with not_stopped():
-                with only_one(path):
+            with contextlib.ExitStack() as calm:
+                with model_lock(path):
+                    calm.enter_context(not_stopped())  # not while it waits for the lock
                     if os.path.exists(path):  # answers may have come in meanwhile
                         budget, (found, _) = found.budget, _load(path)
                         if as_budget(budget) != as_budget(found.budget):
@@ -135,7 +140,7 @@ def _run(options: AskOptions) -> int:
         code = int(stop.args[0])
         if events != "-" or not os.path.exists(path):
             return code
-    with only_one(path):  # a pipe that was left has nothing to resume
+    with model_lock(path):  # a pipe that was left has nothing to resume
         found, _ = _load(path)
         save(found, path, {**where, "whole": True, "last": []})
     for text in left_out(reader):
@@ -226,9 +231,9 @@ def _row(decision: Decision, line: int) -> list[Any]:
 class Writer:
     """Writes questions to standard output, each block at once."""
 
-    def __init__(self, everything: bool, as_json: bool) -> None:
-        self._json = as_json
-        self._columns = [c for c in _COLUMNS if everything or c != "asked"]
+    def __init__(self, options: AskOptions) -> None:
+        self._json, self._safe = options.as_json, options.safe_csv
+        self._columns = [c for c in _COLUMNS if options.everything or c != "asked"]
         self._begun = False
 
     def write(self, rows: Iterable[list[Any]]) -> None:
@@ -238,16 +243,18 @@ class Writer:
             named = dict(zip(_COLUMNS, row, strict=True))
             values = {name: named[name] for name in self._columns}
             lines.append(
-                json.dumps(values) if self._json else ",".join(map(_cell, values.values()))
+                json.dumps(values)
+                if self._json
+                else ",".join(_cell(value, self._safe) for value in values.values())
             )
         if not self._json and not self._begun:
             lines.insert(0, ",".join(self._columns))
         self._begun = True
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.writelines(f"{on_screen(line)}\n" for line in lines)
         sys.stdout.flush()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, safe: bool) -> str:
     if value is None:
         return ""
-    return repr(value) if isinstance(value, float) else cell(value)
+    return repr(value) if isinstance(value, float) else cell(value, safe=safe)

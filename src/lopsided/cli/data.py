@@ -6,13 +6,14 @@ import dataclasses
 
 import click
 
+from .._text import visible
 from ..data import form_of
 from ..data.block import BadLines
 from ..data.sets import downloads as cache
 from ..data.sets import registry
 from ..errors import DataError
 from .faults import worded
-from .options import check_apart, check_writable
+from .options import check_apart, check_writable, max_features_option
 from .output import Live, print_json, print_table
 
 _FOLDER = click.option(
@@ -96,7 +97,7 @@ def fetch(names: tuple[str, ...], folder: tuple[str, ...]) -> None:
         for path, sound in found.check().items():
             if sound is False:
                 raise DataError(str(path), expected="its checksum is wrong", remedy=_FETCH_AGAIN)
-            click.echo(str(path))
+            click.echo(visible(str(path)))
 
 
 @command.command(
@@ -112,7 +113,7 @@ Examples:
 @click.option(
     "--base", type=click.IntRange(0, 1), help="First index of the text, 0 or 1. [detected]"
 )
-@click.option("--max-features", type=click.IntRange(1), help="Maximum number of features.")
+@max_features_option
 @click.option("--skip-bad", type=click.IntRange(0), help="Bad lines to leave out.")
 @click.option("--unlabelled", is_flag=True, help="Rows need no label, for prediction.")
 @click.option("--info", is_flag=True, help="Show what a cache holds and its source.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
+from .._text import visible
 from ..errors import LopsidedError, Method, Parameter, Words
 
 # The option that sets a parameter, where its name is another one.
@@ -53,8 +55,14 @@ SHELL = ShellWords()
 
 def worded(error: BaseException) -> str:
     """Return an error as one line for people at a shell."""
+    return visible(_text(error))
+
+
+def _text(error: BaseException) -> str:
     if isinstance(error, LopsidedError):
         return error.text(SHELL)
     if isinstance(error, OSError) and error.strerror:
+        if error.errno == errno.EBADF:
+            return "standard output is closed"
         return f"{error.filename or 'writing failed'}: {error.strerror}"
     return str(error) or type(error).__name__

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from .._text import visible
 from ..algorithms.active import Active
 from ..algorithms.recommended import Recommended
 from ..estimator.base import OnlineClassifier
@@ -82,7 +83,7 @@ def command(model: str, top: int, as_json: bool) -> None:
     if run is not None and "rows" in run:
         click.echo(f"\ncheckpoint of a run, after {run['rows']:,} rows")
     elif run is not None and not run["whole"]:
-        click.echo(f"\nin the midst of {run['events']}, after line {run['line']:,}")
+        click.echo(f"\nin the midst of {visible(run['events'])}, after line {run['line']:,}")
     if about["weights"]:
         click.echo("\nlargest weights" + ("" if about["named"] else " (by column, from 0)"))
         print_table([(name, f"{weight:+.6g}") for name, weight in about["weights"]])

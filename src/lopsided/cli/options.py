@@ -6,21 +6,29 @@ import ast
 import dataclasses
 import math
 import os
-import tempfile
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import click
 
+from .._atomic import resolved, temporary_file
+from .._text import visible
 from .._toml import tomllib
 from ..data import NamedReader, open_reader
 from ..data.block import BadLines
 from ..data.readers.tabular.classes import label_of
 from ..errors import DataError, UnknownDatasetError
 from ..estimator.base import OnlineClassifier
+from ..estimator.batch import MAX_FEATURES
 from .faults import SHELL
 
+_CONFIG = f"{__name__}.config"  # in the context of a command: the file of its options
+max_features_option = click.option(
+    "--max-features",
+    type=click.IntRange(1, MAX_FEATURES),
+    metavar="NUMBER",
+    help="Maximum number of features.",
+)
 _READING = (
     click.option(
         "--format", "-f", "form", help="libsvm, csv, parquet, jsonl, npz or lopc. [by extension]"
@@ -35,7 +43,7 @@ _READING = (
     click.option(
         "--base", type=click.IntRange(0, 1), help="First index of LIBSVM, 0 or 1. [detected]"
     ),
-    click.option("--max-features", type=click.IntRange(1), help="Maximum number of features."),
+    max_features_option,
     click.option(
         "--skip-bad", type=click.IntRange(0), default=0, help="Number of bad lines to tolerate. [0]"
     ),
@@ -107,7 +115,7 @@ def reader_with(data: str, options: ReadingOptions, **known: Any) -> Any:
     if _is_file(data):
         reader = open_reader(data, form, **given)
         for note in getattr(reader, "notes", ()):
-            click.echo(f"note: {SHELL.sentence(note)}", err=True)
+            click.echo(f"note: {visible(str(SHELL.sentence(note)))}", err=True)
         return reader
     if form is not None:
         raise click.UsageError(f"{data}: there is no such file")
@@ -156,6 +164,8 @@ def parse_label(text: str | None, like: Any = None) -> Any:
 
 def check_apart(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
     """Raise if a file that is to be written is to be read too, or is to be written twice."""
+    context = click.get_current_context(silent=True)
+    inputs = (*inputs, None if context is None else context.meta.get(_CONFIG))
     taken = {os.path.realpath(path) for path in inputs if path and os.path.isfile(path)}
     for path in outputs:
         if path is None or (path != "-" and os.path.exists(path) and not os.path.isfile(path)):
@@ -179,7 +189,7 @@ def check_writable(path: str | None) -> None:
     """Raise before the work starts if a file cannot be written where it should go."""
     if path is None or path == "-":
         return
-    target = Path(path).resolve()
+    target = resolved(path)
     folder = target.parent
     if not folder.is_dir():
         raise click.UsageError(f"{path}: there is no folder {folder}")
@@ -188,13 +198,13 @@ def check_writable(path: str | None) -> None:
     if target.exists() and not target.is_file():
         return  # a pipe or a device
     try:  # as it will be written: beside its place first
-        handle, beside = tempfile.mkstemp(prefix=".lopsided.", dir=folder)
+        handle, beside = temporary_file(target)
     except OSError as error:
         raise click.UsageError(
             f"{path}: no file can be made in {folder}: {error.strerror}"
         ) from None
     os.close(handle)
-    os.unlink(beside)
+    beside.unlink(missing_ok=True)
 
 
 def read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -> None:
@@ -204,24 +214,34 @@ def read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -
     try:
         with open(path, "rb") as file:
             table = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # also of a text that is not UTF-8
         raise click.UsageError(f"{path}: {error}") from None
+    except RecursionError:
+        raise click.UsageError(f"{path}: its values are nested too deeply") from None
     names = {
         flag.removeprefix("--"): str(param.name)
         for param in ctx.command.params
         for flag in param.opts
         if flag.startswith("--")
     }
+    ctx.meta[_CONFIG] = path
     for key, value in table.items():
         if key not in names:
             from ..estimator.parameters import nearest
 
             raise click.UsageError(f"{path}: no option {key!r}: {nearest(key, names)}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise click.UsageError(f"{path}: {key} is {value}: give a finite number")
         if key == "set" and isinstance(value, dict):
             value = tuple(f"{k}={v!r}" for k, v in value.items())
         ctx.default_map = {**(ctx.default_map or {}), names[key]: value}
 
 
+safe_csv_option = click.option(
+    "--safe-csv",
+    is_flag=True,
+    help="Put ' before labels that a spreadsheet would run as a formula.",
+)
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 config_option = click.option(
     "--config",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -12,21 +13,23 @@ from typing import Any
 import click
 
 from .._json import as_json
-from .._text import aligned, percent
+from .._text import aligned, percent, visible
 from ..metrics import Counts, RunningAUC
 from .faults import worded
 
 _NONE = "not available"
+_C1 = re.compile("[\x7f-\x9f]")  # control characters that JSON leaves as they are
 
 
 def print_json(value: Any) -> None:
     """Write a value as JSON; what is not available is null."""
-    click.echo(as_json(value))
+    click.echo(_C1.sub(lambda found: f"\\u{ord(found.group()):04x}", as_json(value)))
 
 
 def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] | None = None) -> None:
     """Write columns side by side, as wide as they must be."""
-    lines = aligned([list(header), *rows] if header else rows)
+    shown = [[visible(cell) for cell in row] for row in rows]
+    lines = aligned([list(header), *shown] if header else shown)
     if header:
         heading(lines.pop(0))
     for line in lines:
@@ -35,6 +38,7 @@ def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] | None =
 
 def heading(text: str, *, nl: bool = True) -> None:
     """Write in bold, where that is wanted and possible."""
+    text = visible(text)
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     click.echo(text if plain else click.style(text, bold=True), nl=nl)
 

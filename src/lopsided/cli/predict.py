@@ -8,7 +8,14 @@ import click
 import numpy as np
 
 from ..persist import load_run
-from .options import ReadingOptions, check_apart, check_writable, reader_from, reading_options
+from .options import (
+    ReadingOptions,
+    check_apart,
+    check_writable,
+    reader_from,
+    reading_options,
+    safe_csv_option,
+)
 from .output import left_out
 from .result_file import ResultFile, cell
 
@@ -23,8 +30,9 @@ Examples:
 @click.argument("model")
 @click.argument("data")
 @click.option("--output", "-o", help="File to write to. [standard output]")
+@safe_csv_option
 @reading_options
-def command(model: str, data: str, output: str | None, **reading: Any) -> None:
+def command(model: str, data: str, output: str | None, safe_csv: bool, **reading: Any) -> None:
     """Write line, score and label of every row of DATA as CSV; 0 and above is positive."""
     check_apart((model, data), (output,))
     check_writable(output)
@@ -35,7 +43,8 @@ def command(model: str, data: str, output: str | None, **reading: Any) -> None:
     try:
         for block in reader:
             scores = found.score_many(block.X)
-            labels = map(cell, found.labels.decode(np.asarray(scores) >= 0).tolist())
+            decoded = found.labels.decode(np.asarray(scores) >= 0).tolist()
+            labels = (cell(label, safe=safe_csv) for label in decoded)
             rows = zip(block.lines.tolist(), scores.tolist(), labels, strict=True)
             file = file or ResultFile(output or "-", "line,score,predicted")
             file.write(f"{line},{score!r},{label}" for line, score, label in rows)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any
 
+from .._atomic import PREFIX, TEMPORARY, put_in_place, resolved, temporary_file
+from .._text import visible
 from ..errors import DataError
+
+_KEPT = ".part"  # the end of the name of a file that a checkpoint refers to
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the start of a formula
 
 
 class ResultFile:
-    """A text file that is FILE.part until it is whole; standard output, pipes and devices as is.
+    """A text file under a temporary name until it is whole; pipes and devices are written as is.
 
     Parameters
     ----------
@@ -20,75 +28,134 @@ class ResultFile:
         Where it shall be; "-" for standard output.
     header : str
         Its first line.
-    kept : int, optional
-        Go on with the file of an interrupted run behind this many bytes.
+    kept : list of str and int, optional
+        Name and bytes of the unfinished file of an interrupted run, as `sync` returned them.
     """
 
-    def __init__(self, path: str, header: str, kept: int | None = None) -> None:
-        self.path, self._part = path, ""
+    def __init__(self, path: str, header: str, kept: Any = None) -> None:
+        self.path, self._part = path, Path()
+        self._target: Path | None = None
         if path == "-":
             self._file: IO[str] = sys.stdout
         elif os.path.exists(path) and not os.path.isfile(path):
             self._file = open(path, "w", encoding="utf-8")  # noqa: SIM115
         else:
-            self._part = os.path.realpath(path) + ".part"
+            self._target = resolved(path)
             self._file = self._again(kept) if kept else self._anew()
         if not kept:
             self.write([header])
 
     def _anew(self) -> IO[str]:
-        return open(self._part, "w", encoding="utf-8")
+        assert self._target is not None
+        handle, self._part = temporary_file(self._target)
+        return open(handle, "w", encoding="utf-8")
 
-    def _again(self, kept: int) -> IO[str]:
-        if not os.path.exists(self._part) and os.path.exists(self.path):
-            shutil.copyfile(self.path, self._part)  # an interrupted run had put it in its place
-        if not os.path.exists(self._part) or os.path.getsize(self._part) < kept:
+    def _again(self, kept: Any) -> IO[str]:
+        assert self._target is not None
+        if not isinstance(kept, list) or [type(k) for k in kept] != [str, int]:
+            raise DataError(
+                self.path, expected="the checkpoint is of an earlier version; start over"
+            )
+        name, size = kept
+        part = _part_beside(self._target, name)
+        if part.exists():
+            handle = os.open(part, os.O_RDWR | os.O_NOFOLLOW)
+            with suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            file: IO[str] = open(handle, "r+", encoding="utf-8")  # noqa: SIM115
+            self._part = part
+        else:  # an interrupted run had put it in its place
+            file = self._anew()
+            if self._target.exists():
+                shutil.copyfile(self._target, self._part)
+            self._keep()
+        if os.path.getsize(self._part) < size:
+            file.close()
             raise DataError(
                 self.path,
                 expected="the interrupted run had written more to it than is there now",
                 remedy=("start over without --resume",),
             )
-        file = open(self._part, "r+", encoding="utf-8")  # noqa: SIM115
-        file.seek(kept)
+        file.seek(size)
         file.truncate()
         return file
 
     def write(self, lines: Iterable[str]) -> None:
         """Write lines."""
         try:
-            self._file.writelines(f"{line}\n" for line in lines)
+            self._file.writelines(
+                f"{on_screen(line) if self.path == '-' else line}\n" for line in lines
+            )
         except OSError as error:
             raise self._named(error) from None
 
-    def sync(self) -> int | None:
-        """Put what was written on the disk; return how much it is, if that can be known."""
-        if not self._part:
+    def sync(self) -> list[Any] | None:
+        """Put what was written on the disk; return what a checkpoint needs to resume from it."""
+        if self._target is None:
             return None
         self._file.flush()
         os.fsync(self._file.fileno())
-        return self._file.tell()
+        if self._part.suffix == TEMPORARY:
+            self._keep()
+        return [self._part.name, self._file.tell()]
+
+    def _keep(self) -> None:
+        """Give the file a name under which it stays when this process is killed."""
+        assert self._target is not None
+        unique = self._part.name.removeprefix(PREFIX).removesuffix(TEMPORARY)
+        self._part = self._part.rename(f"{self._target}.{unique}{_KEPT}")
 
     def close(self, *, whole: bool, keep: bool = False) -> None:
         """Close the file; a whole one takes its place, another goes unless it is to be kept."""
+        keep = keep and self._part.suffix == _KEPT
         try:
-            self._file.flush() if self.path == "-" else self._file.close()
-            if self._part and whole:
-                os.replace(self._part, self._part.removesuffix(".part"))
+            self._file.flush()
+            if self._target is not None and whole:
+                os.fsync(self._file.fileno())
+                put_in_place(self._file.fileno(), self._part, self._target)
         except OSError as error:
             whole = False
             raise self._named(error) from None
         finally:
-            if self._part and not whole and not keep and os.path.exists(self._part):
-                os.unlink(self._part)
+            if self._target is not None and not whole and not keep:
+                self._part.unlink(missing_ok=True)
+            if self.path != "-":
+                with suppress(OSError):  # the same error as above
+                    self._file.close()
 
     def _named(self, error: OSError) -> OSError:
         name = "standard output" if self.path == "-" else self.path
         return OSError(error.errno, error.strerror, name)
 
 
-def cell(value: Any) -> str:
-    """Return a value as a cell of CSV."""
+def _part_beside(target: Path, name: str) -> Path:
+    """Return the unfinished file that a checkpoint names: it is one of ours, beside its target."""
+    if os.path.basename(name) != name or not _is_part(name, target):
+        raise DataError(name, expected="this is not the name of an unfinished file of results")
+    return target.parent / name
+
+
+def _is_part(name: str, target: Path) -> bool:
+    return name.startswith(f"{target.name}.") and name.endswith(_KEPT)
+
+
+def discard(path: str, kept: Any) -> None:
+    """Remove the unfinished file of an interrupted run that is not resumed."""
+    with suppress(OSError, DataError, TypeError, ValueError):
+        name, _ = kept
+        _part_beside(resolved(path), name).unlink(missing_ok=True)
+
+
+def on_screen(line: str) -> str:
+    """Return a line for standard output: a terminal is not sent control characters of the data."""
+    return visible(line) if sys.stdout.isatty() else line
+
+
+def cell(value: Any, *, safe: bool = False) -> str:
+    """Return a value as a cell of CSV; a `safe` one is no formula for a spreadsheet."""
     text = str(value)
+    if safe and isinstance(value, str) and text.startswith(_FORMULA):
+        text = f"'{text}"
     if any(mark in text for mark in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text

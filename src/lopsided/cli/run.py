@@ -11,9 +11,10 @@ from typing import Any
 
 import click
 
+from .._text import visible
 from ..algorithms.active import Active
 from ..data.block import Block
-from ..errors import InterruptedReadError
+from ..errors import InterruptedReadError, ModelFileError
 from ..estimator.base import OnlineClassifier
 from ..evaluation.stream import Slice, StreamRun
 from ..persist import load_run, save
@@ -23,6 +24,7 @@ from .active_options import (
     check_time,
     time_option,
 )
+from .model_lock import model_lock
 from .options import (
     config_option,
     cost_option,
@@ -31,11 +33,12 @@ from .options import (
     quiet_option,
     reader_from,
     reading_options,
+    safe_csv_option,
     settings_option,
 )
 from .output import Live, bad_lines, heading, left_out, measures, print_json, print_result
 from .report_file import RunReport
-from .result_file import ResultFile, cell
+from .result_file import ResultFile, cell, discard
 from .run_options import RunOptions
 from .signals import StopRequest
 
@@ -81,6 +84,7 @@ Examples:
     'Costs of mistakes, for the report; to learn with them: --set class_weight="{1: 9, 0: 1}".'
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@safe_csv_option
 @quiet_option
 @config_option
 @reading_options
@@ -90,7 +94,12 @@ def command(**options: Any) -> int:
     DATA is a file (LIBSVM, CSV, Parquet, JSON lines or NPZ, plain or compressed), the name of a
     data set, or - for standard input.
     """
-    job = Job(RunOptions(**options))
+    given = RunOptions(**options)
+    with model_lock(given.save_path):  # whoever changes the model meanwhile would lose the change
+        return _run(Job(given))
+
+
+def _run(job: Job) -> int:
     stop = StopRequest(job.stop_waiting)
     live = Live(job.options.quiet or job.options.as_json)
     try:
@@ -113,7 +122,8 @@ class Job:
     def __init__(self, options: RunOptions) -> None:
         self.options = options
         self.name = options.learner or DEFAULT_LEARNER
-        self._mark = f"{options.save_path}.checkpoint"
+        self._mark = options.checkpoint_path
+        self._has_marked = options.resume
         state = None
         if options.resume:
             self.model, state = self._resumed()
@@ -244,7 +254,17 @@ class Job:
                 self.name, self.model, self.options.data, self.run.counts, self.options.cost, notes
             )
         if self.saved and not interrupted and os.path.exists(self._mark):
+            self._discard_earlier()
             os.unlink(self._mark)
+
+    def _discard_earlier(self) -> None:
+        """Remove the unfinished results of an earlier run, whose checkpoint is not resumed."""
+        if self._has_marked or not os.path.exists(self._mark):
+            return
+        with contextlib.suppress(OSError, ModelFileError):
+            _, state = load_run(self._mark)
+            for key, path in self._results().items():
+                discard(path, (state or {}).get(key))
 
     def report(self, interrupted: bool) -> None:
         """Print what came of it."""
@@ -275,8 +295,8 @@ class Job:
         guessed = self._is_new and self.model.positive is None and isinstance(positive, str)
         if guessed and positive.lower() not in _PLAINLY_POSITIVE:
             click.echo(
-                f'"{positive}" is taken for the positive label, as the last in order: --positive '
-                "chooses",
+                f'"{visible(positive)}" is taken for the positive label, as the last in order: '
+                "--positive chooses",
                 err=True,
             )
         state = "interrupted after" if interrupted else "over"
@@ -284,9 +304,9 @@ class Job:
         heading(f"{self.name} {state} {counts.events:,} events of {self.options.data}{speed}")
         print_result(counts, *self.options.cost, auc=self.run.auc, left=self._left())
         if self.saved:
-            click.echo(f"saved to {self.options.save_path}")
+            click.echo(f"saved to {visible(self.options.save_path or '')}")
         if self._page and self._page.path != "-":
-            click.echo(f"report in {self._page.path}")
+            click.echo(f"report in {visible(self._page.path)}")
 
     def _left(self) -> float | None:
         """Return how many labels may still be bought, None without a budget."""
@@ -297,15 +317,20 @@ class Job:
     def _open(self) -> dict[str, ResultFile]:
         """Open the results; those of a resumed run are cut back to the checkpoint."""
         headers = {"predictions": "line,score,predicted", "curve": ",".join(_CURVE)}
-        paths = {"predictions": self.options.predictions, "curve": self.options.curve}
         return {
             key: ResultFile(path, headers[key], self._written.get(key))
-            for key, path in paths.items()
-            if path is not None
+            for key, path in self._results().items()
         }
 
+    def _results(self) -> dict[str, str]:
+        """Return the files that are written along the way."""
+        paths = {"predictions": self.options.predictions, "curve": self.options.curve}
+        return {key: path for key, path in paths.items() if path is not None}
+
     def _write_predictions(self, file: ResultFile, piece: Slice) -> None:
-        labels = map(cell, self.model.labels.decode(piece.scores >= 0).tolist())
+        safe = self.options.safe_csv
+        decoded = self.model.labels.decode(piece.scores >= 0).tolist()
+        labels = (cell(label, safe=safe) for label in decoded)
         lines = piece.block.lines[piece.first : piece.first + len(piece.scores)].tolist()
         rows = zip(lines, piece.scores.tolist(), labels, strict=True)
         file.write(
@@ -329,6 +354,8 @@ class Job:
         file.write([",".join("" if v != v else repr(v) for v in point)])
 
     def _save_checkpoint(self, files: dict[str, ResultFile]) -> None:
+        self._discard_earlier()
+        self._has_marked = True
         state = {**self.run.state(), "name": self.name, "asked": self.options.fingerprint}
         if self._page:
             state["points"] = self._page.points.state()

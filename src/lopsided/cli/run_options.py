@@ -7,6 +7,7 @@ import dataclasses
 import click
 
 from .active_options import DEFAULT_LEARNER, LearnerOptions
+from .model_lock import lock_path
 from .options import ReadingOptions, check_apart, check_writable
 
 
@@ -26,13 +27,14 @@ class RunOptions(LearnerOptions, ReadingOptions):
     limit: int | None
     cost: tuple[float, float]
     as_json: bool
+    safe_csv: bool
     quiet: bool
 
     def __post_init__(self) -> None:
         if self.every is not None and self.curve is None:
             raise click.UsageError("--every is for --curve: leave it out, or name a file")
-        check_apart((self.data,), (self.save_path, *self.results))
-        check_apart((self.load_path,), self.results)
+        check_apart((self.data,), (self.save_path, *self.results, *self.beside))
+        check_apart((self.load_path,), (*self.results, *self.beside))
         for path in (self.save_path, *self.results):
             check_writable(path)
         if (self.checkpoint or self.resume) and self.save_path is None:
@@ -44,6 +46,18 @@ class RunOptions(LearnerOptions, ReadingOptions):
     def results(self) -> tuple[str | None, ...]:
         """The files that are written besides the model."""
         return self.predictions, self.curve, self.report_path
+
+    @property
+    def checkpoint_path(self) -> str:
+        """The checkpoint of the run."""
+        return f"{self.save_path}.checkpoint"
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The files that come and go beside the model."""
+        if self.save_path is None:
+            return ()
+        return self.checkpoint_path, lock_path(self.save_path)
 
     @property
     def points_every(self) -> int:

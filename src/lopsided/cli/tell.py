@@ -13,7 +13,7 @@ from ..algorithms.active import Active
 from ..data.readers.tabular.classes import as_number
 from ..errors import DataError, LabelError, LopsidedError
 from ..persist import load_run, save
-from .active_options import only_one
+from .model_lock import lock_path, model_lock
 from .options import check_apart, parse_label
 from .output import print_json
 
@@ -55,11 +55,11 @@ def command(
 
     An empty label is not known yet. Either all labels are used, or none if one is wrong.
     """
-    check_apart((labels,), (model,))
+    check_apart((labels,), (model, lock_path(model)))
     told = passed = open_ = 0
     # Read first: while a pipe is waited for, others may use the model.
     answers = list(_answers(labels, form, key, label, weight))
-    with only_one(model):
+    with model_lock(model):
         found, state = load_run(model)
         if not isinstance(found, Active):
             raise click.UsageError(f"{model}: this model does not ask for labels")
@@ -158,6 +158,10 @@ def _objects(lines: list[str], name: str) -> Iterator[tuple[int, dict[str, Any]]
             row = json.loads(text)
         except ValueError as error:
             raise DataError(name, line, None, text.strip(), f"a JSON object ({error})") from None
+        except RecursionError:
+            raise DataError(
+                name, line, None, text.strip(), "a JSON object of plain values"
+            ) from None
         if not isinstance(row, dict):
             raise DataError(name, line, None, text.strip(), "a JSON object")
         yield line, row

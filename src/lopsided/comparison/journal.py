@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
@@ -19,6 +20,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _KIND = "journal of a lopsided comparison"
+_SUM = "crc32"  # of the rest of the line
 Task = tuple[int, int, int]  # learner, point of its grid, split
 
 
@@ -36,6 +38,8 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, str]) -> None:
         self.runs: dict[Task, dict[str, Any]] = {}
         name = os.fspath(path)
+        if os.path.exists(name) and not os.path.isfile(name):
+            raise DataError(name, expected="a journal is a plain file; name one")
         self._file = open(name, "a+b")  # noqa: SIM115
         try:
             self._start(name, facts)
@@ -59,9 +63,9 @@ class Journal:
     def _read(self, name: str, text: bytes, facts: Mapping[str, str]) -> None:
         first, *lines = text.splitlines() or [b""]
         try:
-            head = json.loads(first)
+            head = _sound(first)
             known = head["facts"] if head["kind"] == _KIND else None
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             known = None
         if known is None:
             raise InputError(f"{name} is not the journal of a comparison: name another file")
@@ -76,22 +80,36 @@ class Journal:
         at = 1
         try:
             for at, line in enumerate(lines, start=2):  # noqa: B007
-                run = json.loads(line)
+                run = _sound(line)
                 self.runs[tuple(run.pop("task"))] = run
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise DataError(name, at, expected="this is not a run; remove the line") from None
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise DataError(
+                name, at, expected="this is not a run, or it was altered; remove the line"
+            ) from None
 
     def add(self, task: Task, run: Mapping[str, Any]) -> None:
         """Write a finished run."""
         self._write({"task": task, **run})
 
-    def _write(self, value: Any) -> None:
-        self._file.write(json.dumps(value).encode() + b"\n")
+    def _write(self, value: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps({**value, _SUM: _sum(value)}).encode() + b"\n")
         self._file.flush()
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _sound(line: bytes) -> dict[str, Any]:
+    """Return the object on a line; raise a ValueError if it is not as it was written."""
+    value: dict[str, Any] = json.loads(line)
+    if value.pop(_SUM) != _sum(value):
+        raise ValueError
+    return value
+
+
+def _sum(value: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(value).encode())
 
 
 def _lock(file: IO[bytes], name: str) -> None:

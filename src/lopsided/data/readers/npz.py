@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import lzma
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -11,12 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError
+from ...errors import DataError, Parameter
 from ..block import BadLines, Block, Dense, Sparse
 from .base import BLOCK_ROWS, Missing, Reader, check_options
-from .files import open_bytes, plain_name
+from .files import ByteStream, open_bytes, plain_name
 from .tabular.classes import Classes
 
+DEFAULT_MAX_BYTES = 1 << 33
+_UNREADABLE = (
+    *(ValueError, TypeError, OSError, EOFError, RuntimeError, NotImplementedError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+)
 _CSR = ("data", "indices", "indptr", "shape")
 
 
@@ -45,6 +52,8 @@ class NpzReader(Reader):
         Tolerated bad rows.
     block_rows : int
         The most rows of a block.
+    max_bytes : int
+        Compressed arrays that take more memory are an error.
 
     Examples
     --------
@@ -67,12 +76,13 @@ class NpzReader(Reader):
         labelled: bool = True,
         bad: BadLines | None = None,
         block_rows: int = BLOCK_ROWS,
+        max_bytes: int = DEFAULT_MAX_BYTES,
     ) -> None:
         super().__init__(labelled=labelled, bad=bad)
         check_options(missing, block_rows)
         self._missing, self._block_rows = missing, block_rows
         self._classes = Classes(classes, written=False)
-        self._file, arrays = _load(path)
+        self._file, arrays = _load(path, max_bytes)
         self._X = self._matrix(arrays)
         self.rows = self._X.shape[0]
         self._y = self._vector(arrays, "y") if labelled else None
@@ -271,22 +281,74 @@ def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _load(path: str) -> tuple[str, dict[str, NDArray[Any]]]:
+def _load(path: str, max_bytes: int) -> tuple[str, dict[str, NDArray[Any]]]:
     """Return the name of a file and its arrays."""
     with open_bytes(path) as stream:
         file: str = stream.name
         plain = stream.size is not None and plain_name(path) == path
-        source: Any = path if plain else io.BytesIO(stream.read())
+        source: Any = path if plain else io.BytesIO(_bounded(stream, max_bytes))
     if not zipfile.is_zipfile(source):
         raise DataError(file, expected="not an NPZ file; numpy.savez(path, X=X, y=y) writes one")
     arrays: dict[str, NDArray[Any]] = {}
-    name = ""
+    name: str | None = None
     try:
-        with np.load(source, allow_pickle=False) as archive:
-            for name in archive.files:
-                arrays[name] = archive[name]
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        if "pickle" in str(error):
-            error = ValueError("it holds Python objects; save it as numbers or plain strings")
-        raise DataError(file, None, name or None, None, f"cannot be read: {error}") from None
+        with zipfile.ZipFile(source) as archive:
+            _check_size(file, archive, max_bytes)
+            for info in archive.infolist():
+                name = info.filename.removesuffix(".npy")
+                if info.flag_bits & 1:
+                    raise ValueError("it is encrypted")
+                with archive.open(info) as member:
+                    arrays[name] = _array(member, info.file_size)
+    except DataError:
+        raise
+    except _UNREADABLE as error:
+        raise DataError(file, None, name, None, f"cannot be read: {error}") from None
     return file, arrays
+
+
+def _bounded(stream: ByteStream, most: int) -> bytes:
+    data = bytearray()
+    while chunk := stream.read(1 << 20):
+        data += chunk
+        if len(data) > most:
+            raise _too_large(stream.name, most)
+    return bytes(data)
+
+
+def _check_size(file: str, archive: zipfile.ZipFile, most: int) -> None:
+    """Raise if the arrays take more memory than they may, before any is read."""
+    unpacked = sum(i.file_size for i in archive.infolist() if i.compress_type)
+    if unpacked > most:
+        raise _too_large(file, most)
+
+
+def _too_large(file: str, most: int) -> DataError:
+    return DataError(
+        file,
+        expected=f"it would unpack to more than {most:,} bytes",
+        remedy=(("raise ", Parameter("max_bytes")), "store it uncompressed with numpy.savez"),
+    )
+
+
+def _array(member: Any, size: int) -> NDArray[Any]:
+    """Return an array; raise a ValueError if the file does not hold what its header promises."""
+    version = np.lib.format.read_magic(member)
+    if version == (1, 0):
+        shape, by_column, dtype = np.lib.format.read_array_header_1_0(member)
+    elif version in ((2, 0), (3, 0)):
+        shape, by_column, dtype = np.lib.format.read_array_header_2_0(member)
+    else:
+        raise ValueError(f"format version {version} is not known")
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects; save it as numbers or plain strings")
+    length = math.prod(shape) * dtype.itemsize
+    if member.tell() + length != size:
+        raise ValueError(f"its shape {shape} does not fit its {size:,} bytes")
+    data, filled = np.empty(length, np.uint8), 0
+    while filled < length:
+        some = member.readinto(data[filled:])
+        if not some:
+            raise ValueError("it is cut short")
+        filled += some
+    return data.view(dtype).reshape(shape, order="F" if by_column else "C")

@@ -216,9 +216,11 @@ class _Manifest:
         self._rows: list[dict[str, str]] = []
         try:
             with (folder / "MANIFEST.csv").open(newline="", encoding="utf-8") as lines:
-                self._rows = [row for row in csv.DictReader(lines) if row.get("file")]
-        except OSError:
-            pass
+                rows = [row for row in csv.DictReader(lines) if row.get("file")]
+        except (OSError, ValueError, csv.Error):  # ValueError: it is not text
+            return
+        # A short row has None in its last cells.
+        self._rows = [{k: v or "" for k, v in row.items() if isinstance(v, str)} for row in rows]
 
     def path(self, name: str) -> Path | None:
         """Return the file with a name in the manifest, if it is in the folder."""
