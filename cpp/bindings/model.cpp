@@ -115,7 +115,7 @@ nb::tuple PyModel::ask(const HeldRows& held, Doubles days) {
                         std::move(probabilities).to_numpy(), std::move(forgotten).to_numpy());
 }
 
-nb::object PyModel::learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes) {
+nb::object PyModel::learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free) {
   const std::optional<double> much = weight_of(weight);
   const std::optional<int> sign = sign_of(y, codes);
   if (!sign || !may_weigh(much)) return nb::none();
@@ -125,6 +125,7 @@ nb::object PyModel::learn_one(nb::handle x, nb::handle y, nb::handle weight, con
   pass.labels = &label;
   pass.weights = &*much;
   pass.size = 1;
+  pass.free = free;
   pass.scores = &score;
   if (!with_event(x, true, [&](RowSource& source) { session.learn(source, pass); })) return nb::none();
   return nb::float_(score);
@@ -227,9 +228,11 @@ void bind_model(nb::module_& m) {
       .def("score", &PyModel::score, nb::arg("rows"))
       .def("ask", &PyModel::ask, nb::arg("rows"), nb::arg("days") = nb::none())
       .def("learn_one", &PyModel::learn_one, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight").none(),
-           nb::arg("codes"),
-           nb::sig("def learn_one(self, x: object, y: object, weight: object, codes: dict) -> float | None"),
-           "Learn from one event and return its score; None if that needs a closer look.")
+           nb::arg("codes"), nb::arg("free") = false,
+           nb::sig("def learn_one(self, x: object, y: object, weight: object, codes: dict, free: bool = False) -> "
+                   "float | None"),
+           "Learn from one event and return its score; None if that needs a closer look. With free its label was not "
+           "asked for and the event was met before.")
       .def("score_one", &PyModel::score_one, nb::arg("x").none(),
            nb::sig("def score_one(self, x: object) -> float | None"), "The score of one event, or None as learn_one.")
       .def("ask_one", &PyModel::ask_one, nb::arg("x").none(), nb::arg("day").none(), nb::arg("kind"),

@@ -30,7 +30,7 @@ class ModelOf final : public Model {
 
  private:
   void learn_rows(const Rows& rows, bool sparse, Pass& pass) override {
-    Asker* const asker = asker_.on() ? &asker_ : nullptr;
+    Asker* const asker = asker_.on() && !pass.free ? &asker_ : nullptr;
     const auto loop = sparse ? progressive<SparseRow, L> : progressive<DenseRow, L>;
     loop(rows, pass, learner_, prepare_, cost_, rounds_, asker, read_, prepared_);
   }

@@ -116,7 +116,7 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare&
       pass.leave_out(i);
     } else {
       const double y = pass.labels[at];
-      const Row x = prepare.row(raw, rows.columns(), true, prepared);
+      const Row x = prepare.row(raw, rows.columns(), !pass.free, prepared);  // met once, counted once
       const double score = hook::observe(learner, x);
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;

@@ -293,6 +293,80 @@ class Active(OnlineClassifier):
         core.forget(int(event))
         return self
 
+    def teach(self, x: Any, y: Any, weight: float = 1.0) -> Self:
+        """Learn from the label of an event that was met and not asked for, or asked for and told.
+
+        It costs nothing and does not enter estimates: nobody knows how likely it was to come. The
+        event is scaled by what was met so far, which has it already.
+
+        Parameters
+        ----------
+        x : dict of named features or 1-D array
+            The event, as it was given to ask.
+        y : label
+            What it turned out to be.
+        weight : float
+            How much it counts; 0 leaves it out.
+        """
+        fitted = self._fitted
+        if (
+            fitted is None
+            or not fitted.current
+            or fitted.core.learn_one(x, y, weight, fitted.labels.codes, True) is None
+        ):
+            self._teach(x, y, weight)
+        return self
+
+    @locked
+    def _teach(self, x: Any, y: Any, weight: Any) -> None:
+        """Learn from an event whose label is new or that is given in another form."""
+        weight = self._one_weight(weight)
+        fitted = self._asked_before()
+        labels, codes = fitted.labels.read(as_labels([y], 1))
+        fitted.core.learn_one(self._event(x, fitted.core), int(codes[0]), weight, SIGNS, True)
+        if weight and labels is not fitted.labels:
+            self._keep(fitted.replace(labels=labels))
+
+    @classmethod
+    def around(cls, model: OnlineClassifier, **parameters: Any) -> Self:
+        """Return a model that asks, with everything that another one has learned.
+
+        Parameters
+        ----------
+        model : estimator
+            What has learned; it stays unchanged.
+        **parameters
+            The other parameters.
+        """
+        inner: Any = type(model)(**model.get_params(deep=False))
+        self = cls(learner=inner, **parameters)
+        before = model.refresh()
+        if before is not None:
+            made = self._make(before.labels, before.scaling)
+            features, state, names = before.core.snapshot()
+            made.core.restore(features, {**made.core.state(), **state}, names)
+            self._keep(made)
+        return self
+
+    @locked
+    def take_budget(self, other: Active) -> Self:
+        """Continue the budget of another model: what it has bought is bought, its events count.
+
+        What this model had asked for itself is forgotten.
+
+        Parameters
+        ----------
+        other : Active
+            Whose budget it was.
+        """
+        spent = other._begin("event").core.state()
+        core = self._begin("event").core
+        features, state, names = core.snapshot()
+        taken = {name: value for name, value in spent.items() if name.startswith("budget.")}
+        taken["pending.events"] = state["pending.events"][:0]
+        core.restore(features, {**state, **taken}, names)
+        return self
+
     # What came of it -----------------------------------------------------------------------------
 
     @property

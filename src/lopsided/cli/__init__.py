@@ -22,6 +22,7 @@ _COMMANDS = {
     "learners": "List the learners and what each is for.",
     "predict": "Score rows with a saved model.",
     "reproduce": "Rerun tables and figures of the five papers and print both results.",
+    "serve": "Run a durable service: score events, ask for labels, learn.",
     "run": "Learn from a stream, predicting every event before learning from it.",
     "tell": "Give a model the labels that it asked for.",
 }

@@ -1,0 +1,146 @@
+"""lopsided serve."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from typing import Any
+
+import click
+import msgspec
+
+from .options import parse_label, parse_settings, settings_option
+from .output import heading, print_json
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  lopsided serve folder --stream payments --positive fraud --negative fine --costs 60 3 \\
+    --budget 50/day
+  lopsided serve folder --new-token desk --role label
+  lopsided serve --demo
+"""
+)
+@click.argument("folder", required=False)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
+@click.option("--stream", help="Make a stream of this name if there is none.")
+@click.option("--positive", default="1", show_default=True, help="For a new stream: a label.")
+@click.option("--negative", default="0", show_default=True, help="For a new stream: the other.")
+@click.option("--costs", type=float, nargs=2, help="For a new stream: a miss and a false alarm.")
+@click.option("--learner", "-l", help="For a new stream: name of the learner. [Recommended]")
+@settings_option("For a new stream: a parameter of the learner. Repeatable.")
+@click.option("--budget", help="For a new stream: labels to ask for: 1000, 5%, 20/1000 or 50/day.")
+@click.option("--model", help="For a new stream: a model file to begin with.")
+@click.option("--new-token", metavar="NAME", help="Make a token, print it and stop.")
+@click.option("--role", type=click.Choice(("score", "label", "admin")), help="Of the new token.")
+@click.option("--rate", type=click.FloatRange(0), default=0, help="Requests a second a token.")
+@click.option("--body", type=click.IntRange(1), default=1 << 20, help="Largest body, in bytes.")
+@click.option("--snapshot-every", type=click.IntRange(1), default=50_000, show_default=True)
+@click.option("--accept-loss", is_flag=True, help="Start although the log lacks rows.")
+@click.option("--log-requests", is_flag=True, help="Write a line for every request.")
+@click.option("--demo", is_flag=True, help="Let made-up payments run through the service.")
+@click.option("--replay", is_flag=True, help="Feed the log to the learner given, print its cost.")
+@click.option("--json", "as_json", is_flag=True, help="With --replay: print JSON.")
+@click.option("--tls", type=(str, str), metavar="CERTIFICATE KEY", help="Files for HTTPS.")
+def command(folder: str | None, **options: Any) -> None:
+    """Serve FOLDER: score events, ask for labels, learn from them, and lose nothing."""
+    from ..service.server import Service, serve
+
+    if options["demo"]:
+        return _demo(folder, options)
+    if folder is None:
+        raise click.UsageError("name a folder; it is made if there is none")
+    if options["replay"]:
+        return _replay(folder, options)
+    settings = _settings(folder, options)
+    if options["new_token"]:
+        if options["role"] is None:
+            raise click.UsageError("--new-token needs --role")
+        service = Service(settings)
+        click.echo(service.make_token(options["new_token"], options["role"]))
+        service.folder.close()
+        return None
+    return serve(settings)
+
+
+def _settings(folder: str, options: dict[str, Any]) -> Any:
+    from ..service.server import Settings
+    from ..service.types import Costs, StreamConfig
+
+    config = None
+    if options["stream"] is not None:
+        costs = options["costs"] or (10.0, 1.0)
+        config = StreamConfig(
+            positive=parse_label(options["positive"], None),
+            negative=parse_label(options["negative"], None),
+            costs=Costs(*costs),
+            learner=options["learner"] or "Recommended",
+            parameters=dict(parse_settings(options["settings"])),
+            budget=options["budget"],
+        )
+    certificate, key = options["tls"] or (None, None)
+    return Settings(
+        folder=folder,
+        host=options["host"],
+        port=options["port"],
+        stream=options["stream"],
+        config=config,
+        model=options["model"],
+        snapshot_every=options["snapshot_every"],
+        accept_loss=options["accept_loss"],
+        rate=options["rate"],
+        body=options["body"],
+        requests=options["log_requests"],
+        certificate=certificate,
+        key=key,
+    )
+
+
+def _demo(folder: str | None, options: dict[str, Any]) -> None:
+    """Serve a stream of made-up payments."""
+    from ..service import demo
+    from ..service.server import serve
+
+    with contextlib.ExitStack() as stack:
+        if folder is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="lopsided-"))
+        settings = _settings(folder, options)
+        settings.stream, settings.config = demo.STREAM, demo.CONFIG
+
+        def started(address: str, app: Any) -> None:
+            app.background.append(demo.run)
+            click.echo(f"Made-up payments run through {address}. To open:", err=True)
+            click.echo(f"  {address}/docs               the calls", err=True)
+            click.echo(f"  {address}/v1/{demo.STREAM}        counts, costs, budget", err=True)
+            click.echo(f"  {address}/metrics            the same for Prometheus", err=True)
+            click.echo("Ctrl-C ends it.", err=True)
+
+        serve(settings, started)
+
+
+def _replay(folder: str, options: dict[str, Any]) -> None:
+    """Feed the log to a learner and print what was decided and what it would have cost."""
+    from pathlib import Path
+
+    from ..service.replaying import replay_log
+    from ..service.storage import Storage
+    from ..service.types import Costs
+
+    storage = Storage.reading(Path(folder) / "lopsided.db")
+    found = replay_log(
+        storage,
+        options["stream"],
+        learner=options["learner"],
+        parameters=parse_settings(options["settings"]) if options["settings"] else None,
+        costs=Costs(*options["costs"]) if options["costs"] else None,
+    )
+    storage.close()
+    if options["as_json"]:
+        print_json(msgspec.to_builtins(found))
+        return
+    heading(f"{'':24}{'missed':>10}{'alarms':>10}{'cost':>14}")
+    for name, account in (("as it was decided", found.decided), (found.learner, found.other)):
+        click.echo(f"{name:24}{account.missed:10,.0f}{account.alarms:10,.0f}{account.cost:14,.2f}")
+    click.echo(f"on {found.labels:,} labels of {found.events:,} events")

@@ -1,0 +1,1 @@
+"""A durable service: it scores events, asks for labels, learns, and loses nothing."""

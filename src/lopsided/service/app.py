@@ -1,0 +1,383 @@
+"""The calls of the service, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import msgspec
+
+from . import figures, inference, pages
+from .auth import Guard, new_token
+from .commands import admin, questions
+from .commands.events import add_events, history, score_unstored
+from .commands.labels import add_labels
+from .driver import Driver
+from .http import NDJSON, Request, Response, Routes, Send, decoded, refusal, reply
+from .log import Journal
+from .sequencer import Transaction
+from .types import (
+    Event,
+    Events,
+    Label,
+    Labels,
+    Name,
+    NewModel,
+    Promotion,
+    Refusal,
+    StreamConfig,
+    ToScore,
+    Unkeyed,
+    Verdict,
+    encode,
+)  # fmt: skip
+
+_EVENT, _EVENTS = msgspec.json.Decoder(Event), msgspec.json.Decoder(Events)
+_ONE, _MANY = msgspec.json.Decoder(Unkeyed), msgspec.json.Decoder(ToScore)
+_LABEL, _LABELS = msgspec.json.Decoder(Label), msgspec.json.Decoder(Labels)
+_VERDICT, _CONFIG = msgspec.json.Decoder(Verdict), msgspec.json.Decoder(StreamConfig)
+_MODEL, _PROMOTION = msgspec.json.Decoder(NewModel), msgspec.json.Decoder(Promotion)
+_NAME, _ANY = msgspec.json.Decoder(Name), msgspec.json.Decoder()
+_SEVERAL = re.compile(rb'\s*\{\s*"(events|labels)"')  # a list of them, not one
+_GROUP = 1000
+
+
+class NewToken(msgspec.Struct, forbid_unknown_fields=True):
+    """A token to make."""
+
+    name: str
+    role: str
+    days: float | None = None
+
+
+_TOKEN = msgspec.json.Decoder(NewToken)
+
+
+class App:
+    """An ASGI application.
+
+    Parameters
+    ----------
+    driver : callable
+        Makes the driver once there is an event loop.
+    guard : Guard
+        Who may do what.
+    journal : Journal
+        Where requests are noted.
+    body : int
+        The largest body, in bytes.
+    """
+
+    def __init__(
+        self, driver: Callable[[], Driver], guard: Guard, journal: Journal, *, body: int = 1 << 20
+    ) -> None:
+        self._make, self.guard, self.journal, self._body = driver, guard, journal, body
+        self.driver: Driver
+        self.background: list[Callable[[App], Coroutine[Any, Any, None]]] = []
+        self.counts: dict[tuple[str, int], int] = {}
+        self.routes = Routes()
+        self._add_routes()
+
+    def _add_routes(self) -> None:
+        add = self.routes.add
+        add("POST", "/v1/{stream}/events", "score", self.events)
+        add("POST", "/v1/{stream}/score", "score", self.score)
+        add("POST", "/v1/{stream}/labels", "label", self.labels)
+        add("GET", "/v1/{stream}/questions", "label", self.questions)
+        add("POST", "/v1/{stream}/leases/{key}", "label", self.renew)
+        add("DELETE", "/v1/{stream}/leases/{key}", "label", self.release)
+        add("POST", "/v1/{stream}/answers", "label", self.answer)
+        add("DELETE", "/v1/{stream}/answers/{key}", "label", self.undo)
+        add("GET", "/v1/{stream}/events/{key}", "label", self.event)
+        add("GET", "/v1", "any", self.streams)
+        add("GET", "/v1/{stream}", "any", self.state)
+        add("PUT", "/v1/{stream}", "admin", self.configure)
+        add("POST", "/v1/{stream}/models", "admin", self.add_model)
+        add("DELETE", "/v1/{stream}/models/{name}", "admin", self.remove_model)
+        add("GET", "/v1/{stream}/models/{name}/file", "admin", self.model_file)
+        add("PUT", "/v1/{stream}/champion", "admin", self.promote)
+        add("POST", "/tokens", "admin", self.new_token)
+        add("DELETE", "/tokens/{name}", "admin", self.drop_token)
+        add("GET", "/metrics", "any", self.metrics)
+        add("GET", "/openapi.json", "", self.openapi)
+        add("GET", "/docs", "", self.docs)
+        inference.add_routes(self)
+
+    # ASGI -----------------------------------------------------------------------------------------
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
+        """Serve a request, or start and stop with the server."""
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+        elif scope["type"] == "http":
+            await self._serve(Request(scope, receive, self._body), send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _lifespan(self, receive: Any, send: Send) -> None:
+        await receive()
+        self.driver = self._make()
+        tasks = [asyncio.create_task(task(self)) for task in self.background]
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        for task in tasks:
+            task.cancel()
+        await self.driver.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _serve(self, request: Request, send: Send) -> None:
+        started = time.perf_counter()
+        try:
+            handler, role, request.arguments = self.routes.find(request.method, request.path)
+            if role:
+                request.who = self.guard.check(request, role)
+            response = await handler(request)
+        except Refusal as error:
+            response = refusal(error)
+        except Exception as error:
+            self.journal.fault(error)
+            response = refusal(Refusal(500, "the request failed"))
+        name = getattr(response, "status", 200)
+        self.counts[request.method, name] = self.counts.get((request.method, name), 0) + 1
+        await response(send)
+        self.journal.request(
+            request.method, request.path, name, time.perf_counter() - started, request.who
+        )
+
+    async def run(self, command: Any, *arguments: Any, reads: bool = False) -> Any:
+        """Run a command in the next group."""
+        return await self.driver.submit(lambda tx: command(tx, *arguments), reads=reads)
+
+    def stream(self, name: str) -> Any:
+        """Return a stream by name."""
+        return Transaction(self.driver.sequencer, 0.0).stream(name)
+
+    # Events ---------------------------------------------------------------------------------------
+
+    async def events(self, request: Request) -> Any:
+        """Decide on one event, several, or a stream of lines; each key is decided once."""
+        (name,) = request.arguments
+        if request.kind == NDJSON:
+            return Lines(self, name, request)
+        body = await request.body()
+        if not _SEVERAL.match(body):
+            return Response((await self.decide(name, [decoded(_EVENT, body)]))[0])
+        answers = await self.decide(name, decoded(_EVENTS, body).events)
+        return Response(b'{"answers":[' + b",".join(answers) + b"]}")
+
+    async def decide(self, name: str, events: list[Event]) -> list[bytes]:
+        """Return the answers about events; when the disk is full they are scored only."""
+        try:
+            found: list[bytes] = await self.run(add_events, name, events)
+        except Refusal as error:
+            if error.status != 507:
+                raise
+            found = await self.run(score_unstored, name, events, reads=True)
+        return found
+
+    async def score(self, request: Request) -> Response:
+        """Score events; nothing is stored or learned."""
+        (name,) = request.arguments
+        body = await request.body()
+        stream = self.stream(name)
+        reasons = request.option("reasons") in ("1", "true")
+        if not _SEVERAL.match(body):
+            one = decoded(_ONE, body)
+            return reply(stream.score(one.features, one.costs, reasons=reasons))
+        events = decoded(_MANY, body).events
+        found = [stream.score(e.features, e.costs, reasons=reasons) for e in events]
+        for score, event in zip(found, events, strict=True):
+            score.key = event.key
+        return reply({"scores": found})
+
+    async def event(self, request: Request) -> Response:
+        """Return everything that is known of an event."""
+        return reply(await self.run(history, *request.arguments, reads=True))
+
+    # Labels and questions -------------------------------------------------------------------------
+
+    async def labels(self, request: Request) -> Response:
+        """Take labels by key, in any order; each has its own result."""
+        (name,) = request.arguments
+        body = await request.body()
+        several = _SEVERAL.match(body)
+        labels = decoded(_LABELS, body).labels if several else [decoded(_LABEL, body)]
+        for label in labels:
+            label.by = label.by or request.who
+        return reply({"results": await self.run(add_labels, name, labels)})
+
+    async def questions(self, request: Request) -> Response:
+        """Lease questions: nobody else gets them until the lease ends."""
+        (name,) = request.arguments
+        n = int(request.number("n", 1, 1, 100))
+        lease = request.number("lease", 0, 0, 86400) or None
+        by = (request.option("by") or request.who)[:64]
+        return reply({"questions": await self.run(questions.lease_questions, name, n, lease, by)})
+
+    async def renew(self, request: Request) -> Response:
+        """Keep a question for longer."""
+        return await self._lease(request, release=False)
+
+    async def release(self, request: Request) -> Response:
+        """Give a question back."""
+        return await self._lease(request, release=True)
+
+    async def _lease(self, request: Request, *, release: bool) -> Response:
+        name, key = request.arguments
+        lease = request.option("lease") or ""
+        return reply(await self.run(questions.renew_lease, name, key, lease, release))
+
+    async def answer(self, request: Request) -> Response:
+        """Take the answer to a leased question; it can be undone for a moment."""
+        (name,) = request.arguments
+        verdict = decoded(_VERDICT, await request.body())
+        verdict.by = verdict.by or request.who
+        done = await self.run(questions.answer_question, name, verdict)
+        if done.result == "held":
+            self.driver.settle_in(max(0.0, done.until - self.driver.clock()))
+        return reply(done)
+
+    async def undo(self, request: Request) -> Response:
+        """Take an answer back that has not been learned yet."""
+        lease = request.option("lease") or ""
+        return reply(await self.run(questions.undo_answer, *request.arguments, lease))
+
+    # Streams and models ---------------------------------------------------------------------------
+
+    async def streams(self, request: Request) -> Response:
+        """List the streams."""
+        return reply({"streams": sorted(self.driver.sequencer.streams)})
+
+    async def state(self, request: Request) -> Response:
+        """Return counts, budget, estimates, calibration, drift and models of a stream."""
+        return reply(await self.run(figures.stream_figures, *request.arguments, reads=True))
+
+    async def configure(self, request: Request) -> Response:
+        """Make a stream or change its settings; what is not given keeps its value."""
+        (name,) = request.arguments
+        body = await request.body()
+        found = self.driver.sequencer.streams.get(name)
+        decoded(_NAME, encode(name))
+        if found is not None:
+            changed = decoded(_ANY, body)
+            if not isinstance(changed, dict):
+                raise Refusal(422, "the settings must be an object")
+            body = encode({**msgspec.to_builtins(found.config), **changed})
+        return reply(await self.run(admin.put_stream, name, decoded(_CONFIG, body)))
+
+    async def add_model(self, request: Request) -> Response:
+        """Add a challenger."""
+        (name,) = request.arguments
+        return reply(await self.run(admin.add_model, name, decoded(_MODEL, await request.body())))
+
+    async def remove_model(self, request: Request) -> Response:
+        """Drop a challenger."""
+        name, model = request.arguments
+        return reply(await self.run(admin.remove_model, name, Promotion(model)))
+
+    async def promote(self, request: Request) -> Response:
+        """Let another model decide."""
+        (name,) = request.arguments
+        promotion = decoded(_PROMOTION, await request.body())
+        return reply(await self.run(admin.promote, name, promotion))
+
+    async def model_file(self, request: Request) -> Response:
+        """Return a model as a file."""
+        name, model = request.arguments
+        learner = self.stream(name).learners.get(model)
+        blob = b"" if learner is None else learner.blob()
+        if not blob:
+            raise Refusal(404, f"there is no model {model} that has met an event")
+        return Response(blob, kind=b"application/octet-stream")
+
+    # Tokens, figures, pages -----------------------------------------------------------------------
+
+    async def new_token(self, request: Request) -> Response:
+        """Make a token; it is shown once."""
+        given = decoded(_TOKEN, await request.body())
+
+        def make(tx: Transaction) -> str:
+            tx.touch()
+            return new_token(tx.storage, given.name, given.role, tx.now, given.days)
+
+        token = await self.driver.submit(make)
+        self.guard.reload(self.driver.sequencer.storage)
+        return reply({"name": given.name, "role": given.role, "token": token})
+
+    async def drop_token(self, request: Request) -> Response:
+        """Make the tokens of a name invalid."""
+        (name,) = request.arguments
+
+        def drop(tx: Transaction) -> int:
+            tx.touch()
+            return tx.storage.do("delete from token where name = ?", name)
+
+        dropped = await self.driver.submit(drop)
+        self.guard.reload(self.driver.sequencer.storage)
+        return reply({"dropped": dropped})
+
+    async def metrics(self, request: Request) -> Response:
+        """Return figures for Prometheus."""
+        text = figures.metrics(self.driver, self.counts)
+        return Response(text.encode(), kind=b"text/plain; version=0.0.4")
+
+    async def openapi(self, request: Request) -> Response:
+        """Describe the calls as OpenAPI."""
+        return Response(pages.openapi(self.routes))
+
+    async def docs(self, request: Request) -> Response:
+        """Describe the calls on a page."""
+        return pages.docs(self.routes)
+
+
+class Lines:
+    """An answer that grows with the request: lines in, lines out."""
+
+    status = 200
+
+    def __init__(self, app: App, name: str, request: Request) -> None:
+        self._app, self._name, self._request = app, name, request
+
+    async def __call__(self, send: Send) -> None:
+        """Decide on lines as they come in; a bad line is answered by an error."""
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": [(b"content-type", NDJSON)]}
+        )
+        try:
+            async for lines in self._request.lines():
+                for at in range(0, len(lines), _GROUP):
+                    out = await self._decide(lines[at : at + _GROUP])
+                    body = b"\n".join(out) + b"\n"
+                    await send({"type": "http.response.body", "body": body, "more_body": True})
+        except Refusal as error:
+            body = refusal(error).body + b"\n"
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _decide(self, lines: list[bytes]) -> list[bytes]:
+        """Return a line for each line; if one is bad the others are decided one by one."""
+        out: list[bytes] = []
+        events = []
+        for line in lines:
+            try:
+                events.append(decoded(_EVENT, line))
+                out.append(b"")
+            except Refusal as error:  # noqa: PERF203
+                out.append(refusal(error).body)
+        try:
+            answers = await self._app.decide(self._name, events) if events else []
+        except Refusal as error:
+            if error.status != 422:
+                raise
+            answers = [await self._one(event) for event in events]
+        found = iter(answers)
+        return [line or next(found) for line in out]
+
+    async def _one(self, event: Event) -> bytes:
+        try:
+            return (await self._app.decide(self._name, [event]))[0]
+        except Refusal as error:
+            return refusal(error).body

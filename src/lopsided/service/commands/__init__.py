@@ -1,0 +1,1 @@
+"""What a request does, inside a group of the sequencer."""

@@ -1,0 +1,115 @@
+"""Events come in: each is decided once, however often it is sent."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from ..recovery import read_answer
+from ..sequencer import Transaction
+from ..storage import Row
+from ..stream import Stream
+from ..types import Answer, Event, Refusal, encode, seconds
+from .labels import join
+
+
+def add_events(tx: Transaction, name: str, events: list[Event]) -> list[bytes]:
+    """Take events, all of them or none; return the answers in order, as JSON."""
+    stream, storage = tx.stream(name), tx.storage
+    known = storage.answers(stream.id, [event.key for event in events])
+    new: dict[str, Event] = {}
+    for event in events:
+        if event.key not in known:
+            new.setdefault(event.key, event)
+    if new:
+        known.update(_decide(tx, stream, list(new.values())))
+    return [known[event.key] for event in events]
+
+
+def _decide(tx: Transaction, stream: Stream, events: list[Event]) -> dict[str, bytes]:
+    """Meet events that are new, and log them."""
+    first, times = tx.next, []
+    for event in events:
+        event.time = seconds(event.time, tx.now)
+        if not math.isfinite(event.time):
+            raise Refusal(422, f"event {event.key!r}: the time is not a number")
+        times.append(event.time)
+    answers = stream.meet(events, times, first)
+    out = {answer.key: encode(answer) for answer in answers}
+    tx.log_all(
+        [
+            Row(
+                first + i, stream.id, "event", tx.now, first, event.key,
+                encode(event), out[event.key],
+            )
+            for i, event in enumerate(events)
+        ]
+    )  # fmt: skip
+    for event, answer in zip(events, answers, strict=True):
+        if answer.asked:
+            _ask(tx, stream, event, answer)
+    join(tx, stream, {answer.key: answer.seq for answer in answers})
+    return out
+
+
+def _ask(tx: Transaction, stream: Stream, event: Event, answer: Answer) -> None:
+    """Put a question into the queue; those where most is at stake come first."""
+    costs = event.costs or stream.config.costs
+    sure = answer.probability
+    if sure is None:
+        sure = 0.5 * (1 + math.tanh(answer.score / 2))
+    tx.storage.do(
+        "insert into question values (?, ?, ?, 'open', ?, null, null, null, null)",
+        answer.seq, stream.id, event.key, sure * costs.miss,
+    )  # fmt: skip
+
+
+def score_unstored(tx: Transaction, name: str, events: list[Event]) -> list[bytes]:
+    """Answer about events without storing them, when the disk takes nothing."""
+    stream = tx.stream(name)
+    known = tx.storage.answers(stream.id, [event.key for event in events])
+    out = []
+    for event in events:
+        if event.key in known:
+            out.append(known[event.key])
+            continue
+        found = stream.score(event.features, event.costs)
+        out.append(
+            encode(
+                Answer(
+                    key=event.key, seq=0, id=-1, score=found.score, flag=found.flag, asked=False,
+                    ask_probability=0.0, model=stream.state.champion,
+                    probability=found.probability, stored=False,
+                )
+            )
+        )  # fmt: skip
+    return out
+
+
+def history(tx: Transaction, name: str, key: str) -> dict[str, object]:
+    """Return everything that is known of an event."""
+    stream, storage = tx.stream(name), tx.storage
+    row = storage.event(stream.id, key)
+    labels = storage.all(
+        "select log.seq, log.time, log.kind, log.body from log where stream = ? and key = ? "
+        "and kind <> 'event' order by seq", stream.id, key,
+    )  # fmt: skip
+    if row is None and not labels:
+        raise Refusal(404, f"nothing is known of {key!r}")
+    question = storage.all(
+        "select state, by, until from question where stream = ? and key = ?", stream.id, key
+    )
+    return {
+        "key": key,
+        "event": None if row is None else msgspec.json.decode(row.body),
+        "answer": None if row is None or row.out is None else read_answer(row.out),
+        "received": None if row is None else row.time,
+        "question": dict(zip(("state", "by", "until"), question[0], strict=True))
+        if question
+        else None,
+        "history": [
+            {"seq": seq, "time": time, "kind": kind, **msgspec.json.decode(body)}
+            for seq, time, kind, body in labels
+        ],
+    }

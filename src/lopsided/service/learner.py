@@ -1,0 +1,182 @@
+"""A model of a stream: the only place that knows the methods of estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..algorithms.active import Active, resolved
+from ..algorithms.budget import as_budget
+from ..algorithms.decision import Decision
+from ..catalog import find
+from ..errors import InputError, LopsidedError
+from ..persist import from_bytes, to_bytes
+from .types import Costs, StreamConfig
+
+_REASONS = 5  # as many as a person reads
+
+
+class Learner:
+    """A model that asks, or one in the shadow, whose budget is 0."""
+
+    def __init__(self, model: Active) -> None:
+        self.model = model
+
+    @classmethod
+    def made(
+        cls,
+        config: StreamConfig,
+        *,
+        learner: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        costs: Costs | None = None,
+        asks: bool,
+    ) -> Learner:
+        """Return a new model; what is not given is that of the stream."""
+        given = config.parameters if parameters is None else parameters
+        made: Any = find(learner or config.learner).make()
+        model = made if isinstance(made, Active) else Active(learner=made)
+        model.set_params(positive=config.positive, **given)
+        self = cls(model)
+        self._price(config, costs or config.costs, keep="class_weight" in given)
+        self.ask_by(config) if asks else self.stay_silent()
+        model.check_params()
+        return self
+
+    @classmethod
+    def loaded(cls, blob: bytes) -> Learner:
+        """Return the model of a file."""
+        model = from_bytes(blob)
+        return cls(model if isinstance(model, Active) else Active.around(model))
+
+    def blob(self) -> bytes:
+        """Return the model as a file; nothing before its first event."""
+        return b"" if self.model._fitted is None else to_bytes(self.model)
+
+    def _price(self, config: StreamConfig, costs: Costs, keep: bool = False) -> None:
+        if not keep and "class_weight" in resolved(self.model.learner).get_params():
+            weights = {config.positive: costs.miss, config.negative: costs.alarm}
+            self.model.set_params(class_weight=weights)
+
+    # Asking ---------------------------------------------------------------------------------------
+
+    def ask_by(self, config: StreamConfig) -> None:
+        """Ask by the rule and within the budget of the stream."""
+        rule = {"query": config.query, "delta": config.delta}
+        rule = {name: value for name, value in rule.items() if value is not None}
+        self.model.set_params(
+            budget=config.budget, explore=config.explore, seed=config.seed, **rule
+        )
+        as_budget(config.budget)
+
+    def stay_silent(self) -> None:
+        """Ask for nothing."""
+        self.model.set_params(budget=0)
+
+    def configure(self, config: StreamConfig, *, asks: bool) -> None:
+        """Take over changed prices and budgets."""
+        self._price(config, config.costs, keep="class_weight" in config.parameters)
+        if asks:
+            self.ask_by(config)
+        self.model.check_params()
+        self.model.refresh()
+
+    def ask(self, x: dict[str, Any], time: float) -> Decision:
+        """Meet an event."""
+        if self.model.needs_time:
+            return self.model.ask(x, time=time)
+        return self.model.ask(x)
+
+    def ask_many(self, xs: list[dict[str, Any]], times: Sequence[float]) -> Sequence[Decision]:
+        """Meet several events, or none if one of them is bad."""
+        if self.model.needs_time:
+            return self.model.ask_many(xs, time=list(times))
+        return self.model.ask_many(xs)
+
+    def label(self, event: int, x: dict[str, Any], y: Any, weight: float) -> None:
+        """Learn from a label, of an event that waits for one or of any other."""
+        if self.model.is_pending(event):
+            self.model.tell(event, y, weight)
+        else:
+            self.model.teach(x, y, weight)
+
+    # Looking --------------------------------------------------------------------------------------
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has learned from a label."""
+        fitted = self.model._fitted
+        return fitted is not None and fitted.core.rounds > 0
+
+    @property
+    def features(self) -> int:
+        """How many features it knows."""
+        fitted = self.model._fitted
+        return 0 if fitted is None else int(fitted.core.features)
+
+    def names(self) -> set[str]:
+        """Return the names of its features."""
+        fitted = self.model._fitted
+        return set() if fitted is None else set(fitted.core.names)
+
+    def score(self, x: dict[str, Any]) -> float:
+        """Return the score of an event that is not met."""
+        return self.model.score_one(x)
+
+    def scores(self, xs: list[dict[str, Any]]) -> list[float]:
+        """Return the scores of events that are not met."""
+        return [float(s) for s in self.model.score_many(xs)]
+
+    def probability(self, x: dict[str, Any], positive: Any) -> float | None:
+        """Return the probability that an event is positive, where the model can say."""
+        tell = getattr(type(self.model), "predict_proba_one", None)
+        if tell is None or not self.ready:
+            return None
+        try:
+            found = tell(self.model, x).get(positive)
+        except LopsidedError:
+            return None
+        return None if found is None else float(found)
+
+    def reasons(self, x: dict[str, Any]) -> list[tuple[str, float]] | None:
+        """Return the features that moved the score most, where the model can say."""
+        explain = getattr(type(self.model), "explain_one", None)
+        if explain is None or not self.ready:
+            return None
+        parts = explain(self.model, x)
+        pairs = parts.items() if isinstance(parts, dict) else ((p[0], p[-1]) for p in parts)
+        ranked = sorted(pairs, key=lambda pair: -abs(pair[1]))
+        return [(str(name), float(part)) for name, part in ranked[:_REASONS]]
+
+    def budget_left(self) -> float | None:
+        """Return how many labels may be bought now; None without a limit."""
+        left = self.model.budget_left_
+        return None if left == float("inf") else float(left)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what it is, for people."""
+        model = self.model
+        return {
+            "learner": type(resolved(model.learner)).__name__,
+            "asked": model.queries_,
+            "waiting": 0 if model._fitted is None else len(model.pending_),
+            "budget_left": self.budget_left(),
+            "features": self.features,
+        }
+
+    def estimate(self, costs: Costs) -> dict[str, float] | None:
+        """Return how good the decisions were, from the labels that were asked for."""
+        if self.model._fitted is None:
+            return None
+        found = self.model.estimate(costs.miss, costs.alarm)
+        return {name: getattr(found, name) for name in found.__dataclass_fields__}
+
+
+def check_name_count(learner: Learner, x: dict[str, Any], limit: int) -> None:
+    """Raise if an event brings more names than a model may have."""
+    if learner.features + len(x) <= limit:
+        return
+    known = learner.names()
+    new = [n for n, v in x.items() if (f"{n}={v}" if isinstance(v, str) else n) not in known]
+    if len(known) + len(new) > limit:
+        raise InputError(f"feature {new[0]!r} is one too many: the limit is {limit}")

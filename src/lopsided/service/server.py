@@ -1,0 +1,174 @@
+"""Running the service: a folder, an address, until somebody says stop."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import LopsidedError
+from .app import App
+from .auth import Guard, new_token
+from .commands.admin import put_stream
+from .driver import Driver
+from .log import Journal
+from .sequencer import Sequencer
+from .storage import Folder
+from .types import Refusal, StreamConfig
+
+
+class Settings(msgspec.Struct, kw_only=True):
+    """How a server runs."""
+
+    folder: str
+    host: str = "127.0.0.1"
+    port: int = 8080
+    stream: str | None = None
+    config: StreamConfig | None = None
+    model: str | None = None
+    snapshot_every: int = 50_000
+    accept_loss: bool = False
+    rate: float = 0.0
+    body: int = 1 << 20
+    queue: int = 4096
+    connections: int = 1024
+    requests: bool = False
+    certificate: str | None = None
+    key: str | None = None
+
+
+class ServeError(LopsidedError):
+    """A server that cannot start."""
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine can reach an address."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Service:
+    """A folder that is open, with its sequencer."""
+
+    def __init__(self, settings: Settings) -> None:
+        os.umask(0o077)
+        self.settings = settings
+        self.folder = Folder(settings.folder)
+        try:
+            self.sequencer = Sequencer(
+                self.folder.storage,
+                self.folder.witness,
+                snapshot_every=settings.snapshot_every,
+                accept_loss=settings.accept_loss,
+                path=self.folder.path,
+            )
+            if settings.stream is not None:
+                self._make_stream(settings.stream)
+        except BaseException:
+            self.folder.close()
+            raise
+
+    def _make_stream(self, name: str) -> None:
+        if name in self.sequencer.streams:
+            return
+        blob = b"" if self.settings.model is None else Path(self.settings.model).read_bytes()
+        config = self.settings.config or StreamConfig()
+        self.do(lambda tx: put_stream(tx, name, config, blob))
+
+    def do(self, command: Callable[[Any], Any]) -> Any:
+        """Run one command now."""
+        ((value, refusal),), written = self.sequencer.run([command], time.time())
+        if refusal is not None:
+            raise ServeError(refusal.error)
+        if written:
+            self.sequencer.commit(sync=True)
+        return value
+
+    def make_token(self, name: str, role: str) -> str:
+        """Make a token."""
+
+        def make(tx: Any) -> str:
+            tx.touch()
+            return new_token(tx.storage, name, role, tx.now)
+
+        try:
+            return str(self.do(make))
+        except Refusal as error:
+            raise ServeError(error.error) from None
+
+    def app(self) -> App:
+        """Return the application."""
+        journal = Journal(requests=self.settings.requests)
+        guard = Guard(self.folder.storage, self.settings.rate)
+        queue = self.settings.queue
+        return App(
+            lambda: Driver(self.sequencer, journal, queue=queue),
+            guard,
+            journal,
+            body=self.settings.body,
+        )
+
+
+def serve(settings: Settings, started: Callable[[str, App], None] | None = None) -> None:
+    """Serve until SIGINT or SIGTERM; requests under way are answered before that.
+
+    Parameters
+    ----------
+    settings : Settings
+    started : callable, optional
+        Called with the address and the application once connections are accepted.
+    """
+    try:
+        import uvicorn
+    except ImportError:
+        raise ServeError("the service needs uvicorn: pip install 'lopsided[serve]'") from None
+    service = Service(settings)
+    try:
+        tokens = service.folder.storage.all("select count(*) from token")[0][0]
+        if not is_loopback(settings.host) and not tokens:
+            raise ServeError(
+                f"{settings.host} can be reached from other machines: make a token first, with "
+                f"lopsided serve {settings.folder} --new-token NAME --role admin"
+            )
+        app = service.app()
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host, settings.port))
+        listener.listen(2048)
+        config = uvicorn.Config(
+            app,
+            access_log=False,
+            log_level="critical",
+            lifespan="on",
+            limit_concurrency=settings.connections,
+            timeout_graceful_shutdown=20,
+            timeout_keep_alive=75,
+            server_header=False,
+            date_header=False,
+            ws="none",
+            ssl_certfile=settings.certificate,
+            ssl_keyfile=settings.key,
+        )
+        scheme = "https" if settings.certificate else "http"
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        address = f"{scheme}://{host}:{listener.getsockname()[1]}"
+        if started is None:
+            print(f"serving {settings.folder} on {address}", file=sys.stderr, flush=True)
+        else:
+            started(address, app)
+        for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn passes them on at the end
+            signal.signal(number, lambda *_: None)
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        service.folder.close()

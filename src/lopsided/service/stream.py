@@ -1,0 +1,309 @@
+"""A stream: its models and counts, a function of the rows of its log."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from ..algorithms.decision import Decision
+from .account import Account, Calibration, Drift
+from .learner import Learner, check_name_count
+from .types import Answer, Costs, Event, LabelRow, NewModel, Refusal, Score, StreamConfig, encode
+
+_BAD = (ValueError, TypeError, OverflowError)  # what estimators raise at bad events
+
+
+class ModelState(Struct):
+    """What is known of a model besides what it has learned."""
+
+    spec: NewModel
+    since: int
+    account: Account = field(default_factory=Account)
+    failed: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.spec.name
+
+
+class State(Struct):
+    """Everything of a stream that the log implies, but for the models themselves."""
+
+    config: StreamConfig
+    champion: str = ""
+    before: str = ""  # the champion before it
+    events: int = 0
+    flagged: int = 0
+    asked: int = 0
+    labels: int = 0
+    corrections: int = 0
+    forgotten: int = 0
+    nobody: float = 0.0  # what flagging no event would have cost
+    everybody: float = 0.0
+    models: list[ModelState] = field(default_factory=list)
+    calibration: Calibration = field(default_factory=Calibration)
+    scores: Drift = field(default_factory=Drift)
+    flags: Drift = field(default_factory=Drift)
+
+
+class Stream:
+    """The models of a stream and what they are fed.
+
+    Nothing here looks at clocks, random numbers or the environment: the same rows of the log give
+    the same bits.
+    """
+
+    def __init__(self, number: int, name: str, config: StreamConfig) -> None:
+        self.id, self.name = number, name
+        self.state = State(config)
+        self.learners: dict[str, Learner] = {}
+
+    @property
+    def config(self) -> StreamConfig:
+        """The settings."""
+        return self.state.config
+
+    @property
+    def champion(self) -> Learner:
+        """The model that decides."""
+        return self.learners[self.state.champion]
+
+    # Events ---------------------------------------------------------------------------------------
+
+    def meet(self, events: Sequence[Event], times: Sequence[float], seq: int) -> list[Answer]:
+        """Decide on events, numbered from `seq` on: on all of them, or on none if one is bad."""
+        champion, xs = self.champion, [event.features for event in events]
+        try:
+            for x in xs:
+                check_name_count(champion, x, self.config.max_features)
+            if len(xs) == 1:
+                found: Sequence[Decision] = (champion.ask(xs[0], times[0]),)
+            else:
+                found = champion.ask_many(xs, times)
+        except _BAD as error:
+            row = getattr(error, "row", None)
+            where = f"event {row}: " if row is not None and len(xs) > 1 else ""
+            raise Refusal(422, f"{where}{error}") from None
+        shadows = self._shadows(xs, times)
+        return [
+            self._answer(event, decision, seq + i, {n: s[i] for n, s in shadows.items()} or None)
+            for i, (event, decision) in enumerate(zip(events, found, strict=True))
+        ]
+
+    def _shadows(self, xs: list[dict[str, Any]], times: Sequence[float]) -> dict[str, list[float]]:
+        """Return what the challengers say; one that cannot is out."""
+        out = {}
+        for known in self.state.models:
+            if known.name == self.state.champion or known.failed is not None:
+                continue
+            learner = self.learners[known.name]
+            try:
+                found = learner.ask_many(xs, times)
+                if learner.ready:
+                    out[known.name] = [float(d.score) for d in found]
+            except _BAD as error:
+                known.failed = str(error)
+        return out
+
+    def _answer(
+        self, event: Event, decision: Decision, seq: int, shadow: dict[str, float] | None
+    ) -> Answer:
+        state, x = self.state, event.features
+        probability = self.champion.probability(x, self.config.positive)
+        flag = self._flag(decision.score, probability, event.costs)
+        why = None
+        if decision.asked:
+            unsure = "unsure" if decision.probability >= 0.5 else "check"
+            why = "suspected" if flag else unsure
+        state.events += 1
+        state.flagged += flag
+        state.asked += decision.asked
+        state.forgotten += decision.forgotten is not None
+        state.flags.add(float(flag))
+        state.scores.add(math.tanh(decision.score))
+        return Answer(
+            key=event.key,
+            seq=seq,
+            id=decision.id,
+            score=decision.score,
+            flag=flag,
+            asked=decision.asked,
+            ask_probability=decision.probability,
+            model=state.champion,
+            probability=probability,
+            why=why,
+            reasons=self.champion.reasons(x) if decision.asked else None,
+            shadow=shadow,
+        )
+
+    def _flag(self, score: float, probability: float | None, costs: Costs | None) -> bool:
+        """Decide: by the probability at an event's own prices, else by the score."""
+        if costs is not None and probability is not None:
+            return probability * costs.miss >= (1 - probability) * costs.alarm
+        return self.champion.ready and score >= 0
+
+    def score(
+        self, features: dict[str, Any], costs: Costs | None = None, *, reasons: bool = False
+    ) -> Score:
+        """Score an event that is not met."""
+        champion = self.champion
+        if not champion.ready:
+            raise Refusal(409, "nothing has been learned yet")
+        try:
+            score = champion.score(features)
+        except _BAD as error:
+            raise Refusal(422, str(error)) from None
+        probability = champion.probability(features, self.config.positive)
+        return Score(
+            score=score,
+            flag=self._flag(score, probability, costs),
+            probability=probability,
+            reasons=champion.reasons(features) if reasons else None,
+        )
+
+    # Labels ---------------------------------------------------------------------------------------
+
+    def learn(self, label: LabelRow, event: Event, answer: Answer) -> None:
+        """Learn from a label of an event that was met."""
+        x = event.features
+        try:
+            self.champion.label(answer.id, x, label.label, label.weight)
+        except _BAD as error:
+            raise Refusal(422, str(error)) from None
+        for known in self.state.models:
+            if known.name == self.state.champion or known.failed is not None:
+                continue
+            if known.since > answer.seq:  # it has not met the event
+                continue
+            try:
+                self.learners[known.name].label(answer.id, x, label.label, label.weight)
+            except _BAD as error:
+                known.failed = str(error)
+        if label.before is not None:
+            self.state.corrections += 1
+            self._count(label.before, event, answer, -1.0)
+        else:
+            self.state.labels += 1
+        self._count(label.label, event, answer, 1.0)
+
+    def _count(self, label: Any, event: Event, answer: Answer, times: float) -> None:
+        """Add a label to the accounts of all models that decided on its event."""
+        state, costs = self.state, event.costs or self.config.costs
+        positive = label == self.config.positive
+        if positive:
+            state.nobody += times * costs.miss
+        else:
+            state.everybody += times * costs.alarm
+        shadow = answer.shadow or {}
+        for known in state.models:
+            if known.name == answer.model:
+                known.account.add(answer.flag, answer.flag, positive, costs, times)
+            elif known.name in shadow:
+                known.account.add(shadow[known.name] >= 0, answer.flag, positive, costs, times)
+        weight = times / answer.ask_probability if answer.asked else 0.0
+        if weight:
+            state.calibration.add(answer.probability, positive, weight)
+
+    # Models ---------------------------------------------------------------------------------------
+
+    def configure(self, config: StreamConfig) -> None:
+        """Take over other settings; the labels and the learner stay."""
+        now = self.config
+        for name in ("positive", "negative", "learner", "parameters"):
+            if getattr(now, name) != getattr(config, name):
+                raise Refusal(422, f"{name} cannot change: add a challenger or another stream")
+        try:
+            Learner.made(config, asks=True)  # complains before anything changes
+            self.champion.configure(config, asks=True)
+        except _BAD as error:
+            raise Refusal(422, str(error)) from None
+        self.state.config = config
+
+    def add(self, spec: NewModel, blob: bytes, seq: int) -> None:
+        """Add a model: the first one decides, others are in the shadow."""
+        if spec.name in self.learners:
+            raise Refusal(409, f"there is a model {spec.name} already")
+        first = not self.learners
+        try:
+            spec = msgspec.structs.replace(spec, costs=spec.costs or self.config.costs)
+            if blob:
+                learner = Learner.loaded(blob)
+                learner.ask_by(self.config) if first else learner.stay_silent()
+                learner.model.check_params()
+                learner.model.refresh()
+            else:
+                learner = self._made(spec, asks=first)
+            if not first:  # so that its events have the same numbers
+                learner.model.take_budget(self.champion.model)
+        except (*_BAD, KeyError) as error:
+            raise Refusal(422, str(error)) from None
+        self.learners[spec.name] = learner
+        self.state.models.append(ModelState(spec, seq))
+        if first:
+            self.state.champion = spec.name
+
+    def _made(self, spec: NewModel, *, asks: bool) -> Learner:
+        return Learner.made(
+            self.config,
+            learner=spec.learner,
+            parameters=spec.parameters,
+            costs=self.config.costs if asks else spec.costs,
+            asks=asks,
+        )
+
+    def promote(self, name: str) -> None:
+        """Let another model decide; it continues the budget."""
+        if name not in self.learners:
+            raise Refusal(404, f"there is no model {name}")
+        known = next(m for m in self.state.models if m.name == name)
+        if known.failed is not None:
+            raise Refusal(409, f"{name} has failed: {known.failed}")
+        if name == self.state.champion:
+            return
+        before, after = self.champion, self.learners[name]
+        after.ask_by(self.config)
+        after.model.refresh()
+        after.model.take_budget(before.model)
+        before.stay_silent()
+        before.model.refresh()
+        self.state.before, self.state.champion = self.state.champion, name
+
+    def remove(self, name: str) -> None:
+        """Drop a challenger."""
+        if name == self.state.champion:
+            raise Refusal(409, f"{name} decides: promote another model first")
+        if self.learners.pop(name, None) is None:
+            raise Refusal(404, f"there is no model {name}")
+        self.state.models = [m for m in self.state.models if m.name != name]
+
+    # Snapshots ------------------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, bytes]:
+        """Return everything: the state under the empty name and each model under its own."""
+        models = {name: learner.blob() for name, learner in self.learners.items()}
+        return {"": encode(self.state), **models}
+
+    def restore(self, parts: dict[str, bytes]) -> None:
+        """Go back to a snapshot."""
+        self.state = msgspec.json.decode(parts[""], type=State)
+        self.learners = {
+            known.name: Learner.loaded(parts[known.name])
+            if parts[known.name]
+            else self._made(known.spec, asks=known.name == self.state.champion)
+            for known in self.state.models
+        }
+
+
+def digest(parts: dict[str, bytes]) -> str:
+    """Return the SHA-256 of a snapshot."""
+    total = hashlib.sha256()
+    for name in sorted(parts):
+        total.update(hashlib.sha256(name.encode()).digest())
+        total.update(hashlib.sha256(parts[name]).digest())
+    return total.hexdigest()

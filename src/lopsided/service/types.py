@@ -1,0 +1,239 @@
+"""What the service is sent and what it answers: the one definition of its JSON."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+Key = Annotated[str, Meta(min_length=1, max_length=200)]
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+Text = Annotated[str, Meta(max_length=2000)]
+LabelValue = bool | int | str
+Amount = Annotated[float, Meta(ge=0, le=1e12)]
+Features = dict[str, bool | float | str]
+
+
+class Costs(Struct, forbid_unknown_fields=True, frozen=True):
+    """What mistakes cost: a missed positive and a false alarm."""
+
+    miss: Amount
+    alarm: Amount
+
+
+class Event(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Something that happened. `show` is for people; the model does not see it."""
+
+    key: Key
+    features: Features
+    time: float | datetime.datetime | None = None
+    costs: Costs | None = None
+    show: dict[str, bool | float | str | None] | None = None
+
+
+class Events(Struct, forbid_unknown_fields=True):
+    """Several events: all are taken or none."""
+
+    events: Annotated[list[Event], Meta(min_length=1, max_length=1000)]
+
+
+class Unkeyed(Struct):
+    """An event that is only scored."""
+
+    features: Features
+    key: Key | None = None
+    costs: Costs | None = None
+
+
+class ToScore(Struct, forbid_unknown_fields=True):
+    """Events to score; nothing is stored or learned."""
+
+    events: Annotated[list[Unkeyed], Meta(min_length=1, max_length=1000)]
+
+
+class Answer(Struct, omit_defaults=True):
+    """What the service says of an event.
+
+    `flag` is the decision; `asked` says whether a person should look, and `why`. `shadow` has the
+    scores of the challengers. Where `stored` is false the disk is full and nothing was kept.
+    """
+
+    key: str
+    seq: int
+    id: int
+    score: float
+    flag: bool
+    asked: bool
+    ask_probability: float
+    model: str
+    probability: float | None = None
+    why: str | None = None
+    reasons: list[tuple[str, float]] | None = None
+    shadow: dict[str, float] | None = None
+    stored: bool = True
+
+
+class Score(Struct, omit_defaults=True):
+    """A score that was not stored."""
+
+    score: float
+    flag: bool
+    probability: float | None = None
+    key: str | None = None
+    reasons: list[tuple[str, float]] | None = None
+
+
+class Label(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What an event turned out to be. With an `id` a repeated call is recognised as such."""
+
+    key: Key
+    label: LabelValue
+    weight: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
+    source: Annotated[str, Meta(max_length=64)] = "system"
+    by: Annotated[str, Meta(max_length=64)] | None = None
+    id: Key | None = None
+
+
+class Labels(Struct, forbid_unknown_fields=True):
+    """Several labels; each has its own result."""
+
+    labels: Annotated[list[Label], Meta(min_length=1, max_length=1000)]
+
+
+class LabelResult(Struct, omit_defaults=True):
+    """What became of a label.
+
+    `learned`: the first of its event. `corrected`: another one before it. `repeated`: known
+    already. `waiting`: kept until its event comes. `refused`: see `error`.
+    """
+
+    key: str
+    result: str
+    seq: int | None = None
+    error: str | None = None
+
+
+class LabelRow(Struct, omit_defaults=True):
+    """A label in the log: `event` is the seq of its event, 0 if it is not there yet."""
+
+    key: str
+    label: LabelValue
+    event: int
+    result: str
+    weight: float = 1.0
+    source: str = "system"
+    by: str | None = None
+    id: str | None = None
+    before: LabelValue | None = None
+
+
+class Question(Struct, omit_defaults=True):
+    """An event whose label is wanted, leased to whoever opened it."""
+
+    key: str
+    seq: int
+    features: dict[str, bool | float | str]
+    score: float
+    flag: bool
+    why: str
+    ask_probability: float
+    lease: str
+    until: float
+    time: float
+    show: dict[str, Any] | None = None
+    probability: float | None = None
+    reasons: list[tuple[str, float]] | None = None
+
+
+class Verdict(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A person's answer: a label, or `verdict` "skip", "unsure" or "escalate"."""
+
+    key: Key
+    lease: Key
+    label: LabelValue | None = None
+    verdict: Annotated[str, Meta(pattern="^(skip|unsure|escalate)$")] | None = None
+    note: Text | None = None
+    ms: Annotated[float, Meta(ge=0, le=1e12)] | None = None
+    by: Annotated[str, Meta(max_length=64)] | None = None
+
+
+class VerdictResult(Struct, omit_defaults=True):
+    """What became of an answer; until `until` it can be undone."""
+
+    key: str
+    result: str
+    seq: int | None = None
+    until: float | None = None
+
+
+class Assume(Struct, forbid_unknown_fields=True):
+    """A policy: an event without a label after so many seconds counts as `label`."""
+
+    label: LabelValue
+    after: Annotated[float, Meta(ge=1)]
+
+
+class StreamConfig(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """One kind of event: its labels, prices, learner and budget of labels."""
+
+    positive: LabelValue = 1
+    negative: LabelValue = 0
+    costs: Costs = Costs(miss=10.0, alarm=1.0)
+    learner: str = "Recommended"
+    parameters: dict[str, Any] = {}
+    query: str | None = None
+    delta: float | None = None
+    explore: float = 0.0
+    budget: str | int | None = None
+    seed: int = 0
+    lease: Annotated[float, Meta(ge=1, le=86400)] = 300.0
+    hold: Annotated[float, Meta(ge=0, le=3600)] = 2.0
+    max_features: Annotated[int, Meta(ge=1)] = 100_000
+    hidden: list[str] = []
+    assume: Assume | None = None
+
+
+class NewModel(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A challenger, from parameters; with `replay` it begins with what the log still has."""
+
+    name: Name
+    learner: str = "Recommended"
+    parameters: dict[str, Any] = {}
+    costs: Costs | None = None
+    replay: bool = False
+
+
+class Promotion(Struct, forbid_unknown_fields=True):
+    """Which model is to decide."""
+
+    name: Name
+
+
+class Failure(Struct):
+    """What every error looks like."""
+
+    error: str
+
+
+class Refusal(Exception):  # noqa: N818
+    """A request that is not served: its status and what is said to the client."""
+
+    def __init__(self, status: int, error: str, **headers: str) -> None:
+        super().__init__(error)
+        self.status, self.error, self.headers = status, error, headers
+
+
+encode = msgspec.json.Encoder().encode
+
+
+def seconds(time: float | datetime.datetime | None, now: float) -> float:
+    """Return a time as seconds since 1970; a time without a zone is UTC."""
+    if time is None:
+        return now
+    if isinstance(time, datetime.datetime):
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=datetime.timezone.utc)
+        return time.timestamp()
+    return time
