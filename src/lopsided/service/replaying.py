@@ -103,7 +103,7 @@ def replay_log(
     streams = dict(storage.all("select name, id from stream"))
     if name is None and len(streams) == 1:
         (name,) = streams
-    if name not in streams:
+    if name is None or name not in streams:
         raise FolderError(f"name one of the streams: {', '.join(sorted(streams)) or 'none'}")
     newest = storage.all(
         "select body from log where kind = 'config' and stream = ? order by seq desc limit 1",
