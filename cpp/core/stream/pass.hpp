@@ -32,7 +32,7 @@ struct Pass {
   Count every = 0;                        // rounds between points of the curve; 0: no curve
   const double* days = nullptr;           // of each row, for a budget that is daily
   const double* delays = nullptr;         // events that come before each row's label; none: at once
-  bool free = false;                      // labels of events met before that nobody asked for: a model that asks learns
+  bool free = false;                      // labels that nobody asked for, of events met before
 
   double* scores = nullptr;               // progressive scores, in visiting order
   double* probabilities = nullptr;        // of a question, the same way
