@@ -236,6 +236,24 @@ def test_only_json_is_read_so_that_no_page_of_another_site_can_post():
     run(scenario)
 
 
+def test_a_body_that_does_not_come_is_not_waited_for():
+    async def scenario(wire):
+        async def never():
+            await asyncio.sleep(60)
+
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/v1/pay/events", "query_string": b"",
+                 "headers": [(b"content-type", b"application/json")]}  # fmt: skip
+        await asyncio.wait_for(wire.app(scope, never, send), 20)
+        assert sent[0]["status"] == 408
+
+    run(scenario, patience=0.1)
+
+
 def test_every_route_needs_its_role():
     async def scenario(wire):
         for method, path, role, _ in wire.app.routes.listed:

@@ -28,7 +28,7 @@ class Quiet:
 class Wire:
     """An application that is called without a network."""
 
-    def __init__(self, *, tokens=(), body=100_000, rate=0.0, queue=4096):
+    def __init__(self, *, tokens=(), body=100_000, rate=0.0, queue=4096, patience=30.0):
         self.storage = Storage(":memory:")
         self.sequencer = Sequencer(self.storage, NoWitness())
         self.now = 1_000_000.0
@@ -42,6 +42,7 @@ class Wire:
             Guard(self.storage, rate),
             Journal(Quiet()),
             body=body,
+            patience=patience,
         )
 
     def digest(self):

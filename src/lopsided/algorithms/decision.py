@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -88,6 +88,15 @@ class Decisions(Sequence[Decision]):
             float(self.probability[at]),
             None if forgotten < 0 else forgotten,
         )
+
+    def __iter__(self) -> Iterator[Decision]:
+        labels = self._labels.positive, self._labels.negative
+        columns = (self.score, self.asked, self.probability, self._forgotten)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for event, (score, asked, probability, forgotten) in enumerate(rows, self._first):
+            predicted = labels[0] if score >= 0 else labels[1]
+            gone = None if forgotten < 0 else forgotten
+            yield Decision(event, score, predicted, asked, probability, gone)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)

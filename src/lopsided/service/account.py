@@ -75,9 +75,9 @@ class Drift(Struct):
 
     def add(self, value: float) -> None:
         """Meet a value."""
-        self.events += 1
-        self.recent += max(_FAST, 1 / self.events) * (value - self.recent)
-        rate = max(_SLOW, 1 / self.events)
+        self.events = n = self.events + 1
+        self.recent += (_FAST if n * _FAST > 1 else 1 / n) * (value - self.recent)
+        rate = _SLOW if n * _SLOW > 1 else 1 / n
         self.usual += rate * (value - self.usual)
         self.square += rate * (value * value - self.square)
 

@@ -16,7 +16,7 @@ from .commands import admin, questions
 from .commands.events import add_events, history, score_unstored
 from .commands.labels import add_labels
 from .driver import Driver
-from .http import NDJSON, Request, Response, Routes, Send, decoded, refusal, reply
+from .http import NDJSON, Patience, Request, Response, Routes, Send, decoded, refusal, reply
 from .log import Journal
 from .sequencer import Transaction
 from .types import (
@@ -69,13 +69,22 @@ class App:
         Where requests are noted.
     body : int
         The largest body, in bytes.
+    patience : float
+        Seconds to wait for a body.
     """
 
     def __init__(
-        self, driver: Callable[[], Driver], guard: Guard, journal: Journal, *, body: int = 1 << 20
+        self,
+        driver: Callable[[], Driver],
+        guard: Guard,
+        journal: Journal,
+        *,
+        body: int = 1 << 20,
+        patience: float = 30.0,
     ) -> None:
         self._make, self.guard, self.journal, self._body = driver, guard, journal, body
         self.driver: Driver
+        self._patience = Patience(patience)
         self.background: list[Callable[[App], Coroutine[Any, Any, None]]] = []
         self.counts: dict[tuple[str, int], int] = {}
         self.routes = Routes()
@@ -113,7 +122,7 @@ class App:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
         elif scope["type"] == "http":
-            await self._serve(Request(scope, receive, self._body), send)
+            await self._serve(Request(scope, receive, self._body, self._patience), send)
         else:
             await send({"type": "websocket.close", "code": 1008})
 

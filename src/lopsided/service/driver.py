@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from .commands.questions import settle
+from .commands.upkeep import upkeep
 from .log import Journal
 from .sequencer import Command, Outcome, Sequencer
 from .types import Refusal
@@ -19,6 +20,7 @@ from .types import Refusal
 _GROUP = 1024  # commands that are committed together
 _WITNESS_EVERY = 1.0  # seconds between two syncs of the witness
 _PROBE_EVERY = 1.0
+_UPKEEP_EVERY = 10.0
 
 
 class Driver:
@@ -48,6 +50,7 @@ class Driver:
         self._thread = threading.Thread(target=self._commits, name="commits", daemon=True)
         self._thread.start()
         self.settle()
+        self._upkeep = self._loop.call_later(_UPKEEP_EVERY, self._keep_up)
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -170,11 +173,25 @@ class Driver:
                 self._timer.cancel()
             self._timer = self._loop.call_at(when, self.settle)
 
+    def _keep_up(self) -> None:
+        """Do what is done from time to time, the rest of it soon."""
+
+        def again(future: asyncio.Future[Any]) -> None:
+            busy = not future.cancelled() and future.exception() is None and future.result() > 0
+            delay = 0.1 if busy else _UPKEEP_EVERY
+            self._upkeep = self._loop.call_later(delay, self._keep_up)
+
+        try:
+            self.submit(upkeep).add_done_callback(again)
+        except Refusal:
+            self._upkeep = self._loop.call_later(_UPKEEP_EVERY, self._keep_up)
+
     # The end --------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
         """Answer what waits, then write a snapshot."""
         self._stopping = True
+        self._upkeep.cancel()
         if self._timer is not None:
             self._timer.cancel()
         while self._waiting or self._busy:

@@ -16,20 +16,53 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 T = TypeVar("T")
 JSON = b"application/json"
 NDJSON = b"application/x-ndjson"
-_BODY_SECONDS = 30.0
+_LATE = "late"
+
+
+class Patience:
+    """Ends requests whose bodies do not come. One timer for all: one for each is expensive."""
+
+    def __init__(self, seconds: float = 30.0) -> None:
+        self._seconds = seconds
+        self._waiting: dict[asyncio.Task[Any], float] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def wait(self) -> asyncio.Task[Any]:
+        """Begin to wait."""
+        task = asyncio.current_task()
+        assert task is not None
+        loop = asyncio.get_running_loop()
+        self._waiting[task] = loop.time()
+        if self._timer is None:
+            self._timer = loop.call_later(self._seconds / 4, self._look)
+        return task
+
+    def done(self, task: asyncio.Task[Any]) -> None:
+        """Stop waiting."""
+        self._waiting.pop(task, None)
+
+    def _look(self) -> None:
+        loop = asyncio.get_running_loop()
+        for task, since in list(self._waiting.items()):
+            if loop.time() - since > self._seconds:
+                task.cancel(_LATE)
+        again = bool(self._waiting)
+        self._timer = loop.call_later(self._seconds / 4, self._look) if again else None
 
 
 class Request:
     """What a client wants."""
 
-    def __init__(self, scope: Mapping[str, Any], receive: Receive, limit: int) -> None:
+    def __init__(
+        self, scope: Mapping[str, Any], receive: Receive, limit: int, patience: Patience
+    ) -> None:
         self.method: str = scope["method"]
         self.path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
         self._query: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.arguments: tuple[str, ...] = ()
         self.who = ""
-        self._receive, self._limit = receive, limit
+        self._receive, self._limit, self._patience = receive, limit, patience
 
     def option(self, name: str) -> str | None:
         """Return an option of the query, None if it is not given."""
@@ -90,17 +123,16 @@ class Request:
                 return
 
     async def _next(self) -> dict[str, Any]:
-        task = asyncio.current_task()
-        assert task is not None
-        late = asyncio.get_running_loop().call_later(_BODY_SECONDS, task.cancel, "late")
-        try:  # wait_for would cost as much as all the rest
+        patience = self._patience
+        task = patience.wait()
+        try:
             message = await self._receive()
         except asyncio.CancelledError as stop:
-            if stop.args == ("late",):
+            if stop.args == (_LATE,):
                 raise Refusal(408, "the body did not come") from None
             raise
         finally:
-            late.cancel()
+            patience.done(task)
         if message["type"] != "http.request":
             raise Refusal(499, "the client has gone")
         return message
@@ -152,6 +184,7 @@ def refusal(error: Refusal) -> Response:
     return Response(encode(Failure(error.error)), error.status, headers=error.headers)
 
 
+_REMEMBERED = 256
 Handler = Callable[[Request], Awaitable[Any]]
 
 
@@ -160,6 +193,7 @@ class Routes:
 
     def __init__(self) -> None:
         self._table: dict[tuple[str, int], list[tuple[list[str], Handler, str]]] = {}
+        self._found: dict[tuple[str, str], tuple[Handler, str, tuple[str, ...]]] = {}
         self.listed: list[tuple[str, str, str, Handler]] = []
 
     def add(self, method: str, path: str, role: str, handler: Handler) -> None:
@@ -170,6 +204,14 @@ class Routes:
 
     def find(self, method: str, path: str) -> tuple[Handler, str, tuple[str, ...]]:
         """Return the handler, its role and the segments in place of the braces."""
+        found = self._found.get((method, path))
+        if found is None:
+            found = self._find(method, path)
+            if len(self._found) < _REMEMBERED and path.count("/") < 4:  # not paths with keys
+                self._found[method, path] = found
+        return found
+
+    def _find(self, method: str, path: str) -> tuple[Handler, str, tuple[str, ...]]:
         given = path.strip("/").split("/")
         for parts, handler, role in self._table.get((method, len(given)), ()):
             if all(p == g or p[:1] == "{" for p, g in zip(parts, given, strict=True)):

@@ -89,9 +89,7 @@ class Learner:
 
     def ask_many(self, xs: list[dict[str, Any]], times: Sequence[float]) -> Sequence[Decision]:
         """Meet several events, or none if one of them is bad."""
-        if self.model.needs_time:
-            return self.model.ask_many(xs, time=list(times))
-        return self.model.ask_many(xs)
+        return list(self.model.ask_many(xs, time=list(times) if self.model.needs_time else None))
 
     def label(self, event: int, x: dict[str, Any], y: Any, weight: float) -> None:
         """Learn from a label, of an event that waits for one or of any other."""

@@ -31,15 +31,31 @@ class Transaction:
 
     def __init__(self, sequencer: Sequencer, now: float) -> None:
         self._sequencer = sequencer
-        self.storage, self.streams = sequencer.storage, sequencer.streams
+        self._storage, self.streams = sequencer.storage, sequencer.streams
+        self._rows: list[Row] = []  # not in the database yet: one statement for all is quicker
+        self.fresh: dict[tuple[int, str], bytes] = {}  # the answers to events among them
         self.now = now
         self.written = False
         self.read_only = None if sequencer.read_only is None else sequencer.read_only.error
 
     @property
+    def storage(self) -> Storage:
+        """The database, with everything that was logged so far."""
+        if self._rows:
+            self.flush()
+        return self._storage
+
+    def flush(self) -> None:
+        """Write the rows that were logged into the database."""
+        if self._rows:
+            self._storage.append(self._rows)
+            self._rows = []
+            self.fresh.clear()
+
+    @property
     def next(self) -> int:
         """The number that the next row will have."""
-        return self.storage.seq + 1
+        return self._storage.seq + 1
 
     def log(self, stream: int, kind: str, key: str | None, body: bytes, out: bytes | None) -> int:
         """Append a row and return its number."""
@@ -50,14 +66,30 @@ class Transaction:
     def log_all(self, rows: list[Row]) -> None:
         """Append rows that were applied together."""
         self.touch()
-        self.storage.append(rows)
-        self.storage.seq = rows[-1].seq
+        self._rows += rows
+        self._storage.seq = rows[-1].seq
 
     def touch(self) -> None:
         """Begin to write, if that has not happened in this group."""
         if not self.written:
-            self.storage.begin()
+            self._storage.begin()
             self.written = True
+
+    def answers(self, stream: int, keys: list[str]) -> dict[str, bytes]:
+        """Return the answers that events got when they came first, by key."""
+        found = self._storage.answers(stream, keys)
+        if self.fresh:
+            found |= {k: self.fresh[stream, k] for k in keys if (stream, k) in self.fresh}
+        return found
+
+    @property
+    def labels_wait(self) -> bool:
+        """Whether some label may wait for its event."""
+        return self._sequencer.labels_wait
+
+    @labels_wait.setter
+    def labels_wait(self, wait: bool) -> None:
+        self._sequencer.labels_wait = wait
 
     def stream(self, name: str) -> Stream:
         """Return a stream by name."""
@@ -111,6 +143,7 @@ class Sequencer:
     def recover(self) -> None:
         """Build the streams from the disk."""
         self.streams, self.snapshot_seq, self.replayed = recover(self.storage)
+        self.labels_wait = self.storage.any_waiting()
 
     def free_bytes(self) -> float | None:
         """Return how much room the disk has, if there is one."""
@@ -131,8 +164,10 @@ class Sequencer:
                     outcomes.append(Outcome(command(transaction), None))
                 except Refusal as refusal:  # noqa: PERF203
                     outcomes.append(Outcome(None, refusal))
+            transaction.flush()
             if transaction.written and self.due:
                 self._snapshot(transaction)
+                transaction.flush()
         except sqlite3.Error as error:
             return [Outcome(None, self.fail(error))] * len(commands), False
         except Exception as fault:  # of this program: forget the group
@@ -206,4 +241,5 @@ class Sequencer:
         if self.read_only is None and self.storage.seq > self.snapshot_seq:
             transaction = Transaction(self, now)
             self._snapshot(transaction)
+            transaction.flush()
             self.commit(sync=True)

@@ -167,6 +167,8 @@ def serve(settings: Settings, started: Callable[[str, App], None] | None = None)
             print(f"serving {settings.folder} on {address}", file=sys.stderr, flush=True)
         else:
             started(address, app)
+        sys.setswitchinterval(0.0005)  # commits begin and end in a thread: it must not wait long
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that has gone ends nothing
         for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn passes them on at the end
             signal.signal(number, lambda *_: None)
         uvicorn.Server(config).run(sockets=[listener])

@@ -31,6 +31,7 @@ create table question(event integer primary key, stream integer not null, key te
   state text not null, priority real not null, lease text, until real, by text, answer integer);
 create unique index question_key on question(stream, key);
 create index question_open on question(stream, priority desc) where state = 'open';
+create index log_key on log(stream, key) where kind <> 'event' and key is not null;
 create index question_held on question(until) where state = 'held';
 create table snapshot(stream integer not null, model text not null, seq integer not null,
   blob blob not null, sha256 text not null, primary key(stream, model, seq));

@@ -193,6 +193,7 @@ class StreamConfig(Struct, forbid_unknown_fields=True, omit_defaults=True):
     max_features: Annotated[int, Meta(ge=1)] = 100_000
     hidden: list[str] = []
     assume: Assume | None = None
+    keep_days: Annotated[float, Meta(ge=0)] | None = None
 
 
 class NewModel(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -16,8 +16,8 @@ from .labels import join
 
 def add_events(tx: Transaction, name: str, events: list[Event]) -> list[bytes]:
     """Take events, all of them or none; return the answers in order, as JSON."""
-    stream, storage = tx.stream(name), tx.storage
-    known = storage.answers(stream.id, [event.key for event in events])
+    stream = tx.stream(name)
+    known = tx.answers(stream.id, [event.key for event in events])
     new: dict[str, Event] = {}
     for event in events:
         if event.key not in known:
@@ -46,6 +46,7 @@ def _decide(tx: Transaction, stream: Stream, events: list[Event]) -> dict[str, b
             for i, event in enumerate(events)
         ]
     )  # fmt: skip
+    tx.fresh.update(((stream.id, key), text) for key, text in out.items())
     for event, answer in zip(events, answers, strict=True):
         if answer.asked:
             _ask(tx, stream, event, answer)
@@ -68,7 +69,7 @@ def _ask(tx: Transaction, stream: Stream, event: Event, answer: Answer) -> None:
 def score_unstored(tx: Transaction, name: str, events: list[Event]) -> list[bytes]:
     """Answer about events without storing them, when the disk takes nothing."""
     stream = tx.stream(name)
-    known = tx.storage.answers(stream.id, [event.key for event in events])
+    known = tx.answers(stream.id, [event.key for event in events])
     out = []
     for event in events:
         if event.key in known:

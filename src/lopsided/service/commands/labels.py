@@ -66,7 +66,9 @@ def _log(tx: Transaction, stream: Stream, row: LabelRow, event: Row | None) -> i
         stream.learn(row, read_event(event.body), read_answer(event.out))
     seq = tx.log(stream.id, "label", row.key, encode(row), None)
     tx.storage.add_label(seq, stream.id, row.key, encode(row.label), row.event, row.id)
-    if event is not None:
+    if event is None:
+        tx.labels_wait = True
+    else:
         tx.storage.do(
             "update question set state = 'closed', until = null, lease = null "
             "where event = ? and state in ('open', 'held', 'aside')", event.seq,
@@ -76,7 +78,7 @@ def _log(tx: Transaction, stream: Stream, row: LabelRow, event: Row | None) -> i
 
 def join(tx: Transaction, stream: Stream, events: dict[str, int]) -> None:
     """Learn from labels that came before their events."""
-    if not tx.storage.any_waiting():
+    if not tx.labels_wait:
         return
     for seq, key in tx.storage.waiting(stream.id, list(events)):
         early = tx.storage.row(seq)
