@@ -159,7 +159,21 @@ class BadRowError(InputError):
 
 
 class LabelError(InputError):
-    """A label that cannot be used, and its row if that is known."""
+    """A label that cannot be used, and its row if that is known.
+
+    Attributes
+    ----------
+    strange : list of int
+        All rows with a label beyond the first two; empty where that is not the fault.
+    known : list
+        The labels known before.
+    named_by : str
+        The parameter that names them.
+    """
+
+    strange: Sequence[int] = ()
+    known: Sequence[Any] = ()
+    named_by: str = ""
 
     def __init__(self, what: str, row: int | None = None, *, remedy: Sequence[Text] = ()) -> None:
         where = "" if row is None else f"row {row}"

@@ -199,3 +199,14 @@ def test_settings_that_diverge_on_held_out_rows_only_are_not_chosen(rates):
     assert math.isnan(value.pop(1e200))
     assert all(map(math.isfinite, value.values()))
     assert {run.parameters["learning_rate"] for run in result.runs} <= set(rates[:-1])
+
+
+def test_a_learner_that_diverges_does_not_stop_the_others():
+    X, y = small(200)
+    wild = lopsided.OPAUC(scaling="none", learning_rate=1e3)
+    result = compare({"sound": Perceptron(), "wild": wild}, X, y, metric="auc", permutations=3)
+    assert math.isnan(result.rows[1].mean["metric"])
+    assert result.best.name == "sound"
+    assert "wild failed in 3 of 3 runs: its scores were not finite" in result.table()
+    for form in ("csv", "json", "latex", "markdown"):
+        assert "wild" in result.table(form)

@@ -126,3 +126,18 @@ def test_a_journal_cut_in_its_first_line_starts_anew(tmp_path):
         path.write_bytes(whole[:size])
         Journal(path, {"data": "a"}).close()
         assert path.read_bytes() == whole
+
+
+def test_an_altered_digit_is_noticed(tmp_path):
+    X, y = small()
+    path = tmp_path / "journal"
+    compare(["COG-II"], X, y, grid={}, permutations=2, resume=path)
+    head, first, second = path.read_text().splitlines()
+    for at, line in ((1, head), (2, first)):
+        digit = max(k for k, c in enumerate(line[: line.index('"crc32"')]) if c.isdigit())
+        other = line[:digit] + str((int(line[digit]) + 1) % 10) + line[digit + 1 :]
+        lines = [head, first, second]
+        lines[at - 1] = other
+        path.write_text("\n".join(lines) + "\n")
+        with pytest.raises(ValueError, match=r"not the journal|line 2: .*altered"):
+            compare(["COG-II"], X, y, grid={}, permutations=2, resume=path)

@@ -12,6 +12,7 @@ from streams import csr, stream
 
 import lopsided
 from lopsided.catalog import CATALOG
+from lopsided.estimator.batch import as_batch
 from lopsided.persist import to_bytes
 
 # Learning ---------------------------------------------------------------------------------------
@@ -107,3 +108,17 @@ def test_a_number_of_threads_that_is_none(threads, many, monkeypatch):
     monkeypatch.setenv("LOPSIDED_THREADS", threads)
     with pytest.raises(ValueError, match=f"LOPSIDED_THREADS must be a whole number .* '{threads}'"):
         model.decision_function(many)
+
+
+def test_another_thread_cannot_change_the_indices_that_were_checked():
+    X, y = stream(0, 150, WIDTH)
+    matrix = csr(X)
+    alone = as_batch(matrix)
+    with ThreadPoolExecutor(1) as pool:
+        owned = pool.submit(as_batch, matrix).result()
+    wanted = lopsided.COG().partial_fit(csr(X), y)
+    matrix.indices[:] = 0
+    changed = lopsided.COG().partial_fit(alone, y)  # no other thread, no copy
+    assert not np.array_equal(changed.coef_, wanted.coef_)
+    found = lopsided.COG().partial_fit(owned, y)
+    assert (found.coef_ == wanted.coef_).all()

@@ -65,8 +65,14 @@ def test_a_bad_row_leaves_the_others_in_order():
     bad = X.copy()
     bad[7, 1] = np.nan
     found, scores = run(60, x=bad, allowed=1)
-    assert ORDERS[0] is None
-    assert ORDERS[1].tolist() == [row for row in range(60) if row != 7]
+    assert ORDERS[:2] == [None, None]  # all rows, then those before the bad one
+    assert RANGES[:2] == [(0, 60), (0, 7)]
+    after = [
+        row
+        for order, rows in zip(ORDERS[2:], RANGES[2:], strict=True)
+        for row in (range(*rows) if order is None else order.tolist())
+    ]
+    assert after == list(range(8, 60))
     assert np.flatnonzero(np.isnan(scores)).tolist() == [7]
     model = COG().partial_fit(np.delete(X, 7, 0), np.delete(Y, 7))
     assert (found.model.coef_ == model.coef_).all()

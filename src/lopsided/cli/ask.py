@@ -37,7 +37,7 @@ from .options import (
     safe_csv_option,
     settings_option,
 )
-from .output import left_out
+from .output import left_out, write_bad_lines
 from .result_file import cell, on_screen
 from .signals import not_stopped, stop_by_exception
 
@@ -64,7 +64,7 @@ class AskOptions(LearnerOptions, ReadingOptions):
 
     def __post_init__(self) -> None:
         beside = lock_path(self.model), f"{self.model}.asking"
-        check_apart((self.events,), (self.model, *beside))
+        check_apart((self.events,), (self.model, *beside, self.bad_lines))
         check_writable(self.model)
         if self.resume and self.anew:
             raise click.UsageError("--resume and --anew: give one of them")
@@ -143,6 +143,7 @@ def _run(options: AskOptions) -> int:
     with model_lock(path):  # a pipe that was left has nothing to resume
         found, _ = _load(path)
         save(found, path, {**where, "whole": True, "last": []})
+    write_bad_lines(reader, options.bad_lines)
     for text in left_out(reader):
         click.echo(f"left out: {text}", err=True)
     return code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, cast
 
 import click
 import numpy as np
@@ -19,7 +19,7 @@ from ..data.block import Block, Sparse
 from ..data.gather import gather, taken
 from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
-from ..estimator.labels import Labels
+from ..estimator.labels import Labels, each_strange
 from .compare_options import CompareOptions
 from .options import (
     config_option,
@@ -31,7 +31,7 @@ from .options import (
     reading_options,
     settings_option,
 )
-from .output import Live, left_out
+from .output import Live, left_out, write_bad_lines
 from .report_file import typed
 from .signals import stop_by_exception
 
@@ -311,6 +311,8 @@ class _Job:
                 model.positive = parse_label(self._options.positive, like)
         block = self._of_two_classes(block, reader.bad)
         self.left_out += left_out(reader)
+        if before is None:
+            write_bad_lines(reader, self._options.bad_lines)
         return block, reader
 
     @staticmethod
@@ -331,8 +333,10 @@ class _Job:
             except LabelError as error:
                 if error.row is None:
                     raise
-                bad.add(DataError.of(error, block.file, int(block.lines[error.row])))
-                kept = kept[kept != error.row]
+                strange = each_strange(error, y)
+                for one in strange:
+                    bad.add(DataError.of(one, block.file, int(block.lines[cast(int, one.row)])))
+                kept = np.setdiff1d(kept, [one.row for one in strange], assume_unique=True)
         return block if len(kept) == len(y) else taken(block, kept)
 
 

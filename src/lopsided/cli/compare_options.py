@@ -49,7 +49,7 @@ class CompareOptions(ReadingOptions):
         if self.report == "-" and (self.output == "-" or self.as_json):
             raise click.UsageError("--report -: the table cannot go to standard output too")
         self.table_form  # noqa: B018  (raises)
-        outputs = (self.output, self.report, self.resume)
+        outputs = (self.output, self.report, self.resume, self.bad_lines)
         check_apart((self.data, self.test, self.folds), outputs)
         for path in outputs:
             check_writable(path)

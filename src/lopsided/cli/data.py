@@ -20,6 +20,7 @@ _FOLDER = click.option(
     "--folder", "-d", multiple=True, help="A folder to look in first. Repeatable."
 )
 _FETCH_AGAIN = ("remove it and fetch it again",)
+_MOST_BAD = 20  # lines to show
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
 
@@ -140,8 +141,10 @@ def cache_(
         given = {"base": base, "max_features": max_features}
         known = {k: v for k, v in given.items() if v is not None}
         about = write_row_cache(file, path, bad=bad, labelled=not unlabelled, **known)
-        for error in bad.found:
+        for error in bad.found[:_MOST_BAD]:
             click.echo(f"left out: {worded(error)}", err=True)
+        if len(bad.found) > _MOST_BAD:
+            click.echo(f"left out: {len(bad.found) - _MOST_BAD} more bad lines", err=True)
     rows = [("cache", path), *about.table(path)]
     if as_json:
         print_json({"cache": path, **dataclasses.asdict(about), "state": about.source.state(path)})

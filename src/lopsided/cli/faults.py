@@ -13,7 +13,9 @@ _RENAMED = {
     "form": "--format",
     "header": "--no-header",
     "held_out": "--test",
+    "max_bytes": "--max-bytes",
     "max_features": "--max-features",
+    "max_line_bytes": "--max-line-bytes",
     "sample_weight": "--weight",
 }
 _SAME = (

@@ -45,6 +45,19 @@ _READING = (
     ),
     max_features_option,
     click.option(
+        "--max-line-bytes",
+        type=click.IntRange(1),
+        metavar="NUMBER",
+        help="Maximum length of a line of text. [16 MiB]",
+    ),
+    click.option(
+        "--max-bytes",
+        type=click.IntRange(1),
+        metavar="NUMBER",
+        help="Maximum size of the unpacked arrays of NPZ. [8 GiB]",
+    ),
+    click.option("--bad-lines", help="Write all bad lines that are left out to this file."),
+    click.option(
         "--skip-bad", type=click.IntRange(0), default=0, help="Number of bad lines to tolerate. [0]"
     ),
 )
@@ -71,6 +84,9 @@ class ReadingOptions:
     no_header: bool
     base: int | None
     max_features: int | None
+    max_line_bytes: int | None
+    max_bytes: int | None
+    bad_lines: str | None
     skip_bad: int
     time: str | None = None
 
@@ -88,6 +104,8 @@ class ReadingOptions:
             "header": False if self.no_header else None,
             "base": self.base,
             "max_features": self.max_features,
+            "max_line_bytes": self.max_line_bytes,
+            "max_bytes": self.max_bytes,
         }
         return {name: value for name, value in given.items() if value not in (None, ())}
 
@@ -110,6 +128,8 @@ def reader_from(
 
 def reader_with(data: str, options: ReadingOptions, **known: Any) -> Any:
     """Open data."""
+    check_apart((data,), (options.bad_lines,))
+    check_writable(options.bad_lines)
     given = {**options.for_reader(), **known, "bad": BadLines(options.skip_bad)}
     form = options.form
     if _is_file(data):

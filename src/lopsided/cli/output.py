@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from .._atomic import write_atomically
 from .._json import as_json
 from .._text import aligned, percent, visible
 from ..metrics import Counts, RunningAUC
@@ -43,18 +44,24 @@ def heading(text: str, *, nl: bool = True) -> None:
     click.echo(text if plain else click.style(text, bold=True), nl=nl)
 
 
-def bad_lines(reader: Any) -> list[str]:
+def bad_lines(reader: Any, most: int | None = None) -> list[str]:
     """Return the bad lines that a reader left out, in their order."""
     found = sorted(reader.bad.found, key=lambda e: e.line or 0)
-    return [worded(error) for error in found]
+    return [worded(error) for error in found[:most]]
 
 
-def left_out(reader: Any, *, most: int | None = None) -> list[str]:
-    """Say what a reader left out; of bad lines only the first ones, if there is a limit."""
-    bad, dropped = bad_lines(reader), getattr(reader, "dropped", 0)
-    texts = bad[:most]
-    if len(texts) < len(bad):
-        texts.append(f"{len(bad) - len(texts)} more bad lines")
+def write_bad_lines(reader: Any, path: str | None) -> None:
+    """Write all bad lines that a reader left out to a file, if one is named."""
+    if path is not None:
+        write_atomically(path, "".join(f"{text}\n" for text in bad_lines(reader)).encode())
+
+
+def left_out(reader: Any, *, most: int = 20) -> list[str]:
+    """Say what a reader left out; of bad lines only the first ones."""
+    texts, dropped = bad_lines(reader, most), getattr(reader, "dropped", 0)
+    more = len(reader.bad.found) - most
+    if more > 0:
+        texts.append(f"{more} more bad lines")
     if dropped:
         texts.append(f"{dropped:,} rows with missing values")
     return texts

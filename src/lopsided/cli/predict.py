@@ -16,7 +16,7 @@ from .options import (
     reading_options,
     safe_csv_option,
 )
-from .output import left_out
+from .output import left_out, write_bad_lines
 from .result_file import ResultFile, cell
 
 
@@ -34,10 +34,11 @@ Examples:
 @reading_options
 def command(model: str, data: str, output: str | None, safe_csv: bool, **reading: Any) -> None:
     """Write line, score and label of every row of DATA as CSV; 0 and above is positive."""
-    check_apart((model, data), (output,))
+    options = ReadingOptions(**reading)
+    check_apart((model, data), (output, options.bad_lines))
     check_writable(output)
     found, _ = load_run(model)
-    reader = reader_from(data, ReadingOptions(**reading), found, labelled=False)
+    reader = reader_from(data, options, found, labelled=False)
     file = None
     whole = False
     try:
@@ -52,5 +53,6 @@ def command(model: str, data: str, output: str | None, safe_csv: bool, **reading
     finally:
         if file is not None:
             file.close(whole=whole)
+    write_bad_lines(reader, options.bad_lines)
     for text in left_out(reader):
         click.echo(f"left out: {text}", err=True)

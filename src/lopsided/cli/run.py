@@ -36,13 +36,23 @@ from .options import (
     safe_csv_option,
     settings_option,
 )
-from .output import Live, bad_lines, heading, left_out, measures, print_json, print_result
+from .output import (
+    Live,
+    bad_lines,
+    heading,
+    left_out,
+    measures,
+    print_json,
+    print_result,
+    write_bad_lines,
+)
 from .report_file import RunReport
 from .result_file import ResultFile, cell, discard
 from .run_options import RunOptions
 from .signals import StopRequest
 
 _CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates", "auc")
+_MOST_BAD = 1000  # bad lines in the JSON
 # Labels that need no word when they are taken for the positive one.
 _PLAINLY_POSITIVE = ("yes", "y", "true", "t", "positive", "pos")
 
@@ -242,6 +252,7 @@ class Job:
 
     def finish(self, interrupted: bool) -> None:
         """Save model and report; a checkpoint goes when it is no longer needed."""
+        write_bad_lines(self.reader, self.options.bad_lines)
         if self.options.save_path is not None and self.model.__sklearn_is_fitted__():
             save(self.model, self.options.save_path)
             self.saved = True
@@ -281,7 +292,8 @@ class Job:
                     "auc_error": self.run.auc.error,
                     "budget_left": self._left(),
                     "seconds": seconds,
-                    "bad_lines": bad_lines(self.reader),
+                    "bad_lines": bad_lines(self.reader, _MOST_BAD),
+                    "bad_lines_found": len(self.reader.bad.found),
                     "dropped": getattr(self.reader, "dropped", 0),
                     "interrupted": interrupted,
                     "saved": self.options.save_path if self.saved else None,

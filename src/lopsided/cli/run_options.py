@@ -45,7 +45,7 @@ class RunOptions(LearnerOptions, ReadingOptions):
     @property
     def results(self) -> tuple[str | None, ...]:
         """The files that are written besides the model."""
-        return self.predictions, self.curve, self.report_path
+        return self.predictions, self.curve, self.report_path, self.bad_lines
 
     @property
     def checkpoint_path(self) -> str:
@@ -71,7 +71,7 @@ class RunOptions(LearnerOptions, ReadingOptions):
         given = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if field.name not in (*free, "form", "skip_bad")
+            if field.name not in (*free, "form", "skip_bad", "bad_lines")
         }
         given |= {"learner": self.learner or DEFAULT_LEARNER, "every": self.points_every}
         return {name.removesuffix("_path"): repr(value) for name, value in given.items()}

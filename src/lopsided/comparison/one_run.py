@@ -78,6 +78,11 @@ class Run:
             figures |= {"nnz": self.nnz, "sparsity": self.sparsity}
         return {name: float(value) for name, value in figures.items()}
 
+    @property
+    def failed(self) -> bool:
+        """Whether the scores overflowed: there are no figures."""
+        return self.counts.events == 0 and math.isnan(self.value)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the run as a dict, without its curve."""
         found = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
@@ -132,7 +137,7 @@ def _report(
     except (BadRowError, LabelError):
         raise
     except ValueError as error:
-        if isinstance(error, DivergedError) and len(learner.points) > 1:
+        if isinstance(error, DivergedError) and len(learner.points) + len(plan.learners) > 2:
             return _diverged(learner, point, at)
         raise _blame(learner, point, plan.splits.all[at], error) from None
     nnz, sparsity = _sparsity(model)

@@ -109,7 +109,8 @@ def rows_of(runs: dict[str, list[Run]], larger: bool, prices: Prices) -> list[Ro
         choices = Counter(run.point for run in mine)
         usual = choices.most_common(1)[0][0]
         figures = [run.figures(prices) for run in mine]
-        columns = {key: np.array([f[key] for f in figures]) for key in figures[0]}
+        keys = dict.fromkeys(key for f in figures for key in f)  # a failed run has no weights
+        columns = {key: np.array([f.get(key, math.nan) for f in figures]) for key in keys}
         is_best = name == best
         rows.append(
             Row(

@@ -149,7 +149,20 @@ def _below(c: Comparison, tested: bool) -> list[str]:
     if c.alpha != 0.5:
         lines.append(f"sum = {c.alpha:g} sensitivity + {1 - c.alpha:g} specificity")
     lines.append(f"cost at {c.fn:g} a missed positive and {c.fp:g} a false alarm")
-    return [*lines, c.selection]
+    return [*lines, c.selection, *_failures(c)]
+
+
+def _failures(c: Comparison) -> list[str]:
+    """Return a sentence for each learner that has no figures."""
+    lines = []
+    for row in c.rows:
+        own = [run.failed for run in c.runs if run.learner == row.name]
+        if any(own):
+            lines.append(
+                f"{row.name} failed in {sum(own)} of {len(own)} runs: its scores were not finite; "
+                "scale the features or take a smaller step"
+            )
+    return lines
 
 
 def _record(c: Comparison, row: Row) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -35,7 +37,10 @@ def is_events(X: Any) -> bool:
 
 
 def as_batch(X: Any, known: int = 0) -> Batch:
-    """Look at X as rows. Arrays of float64 or float32 and CSR matrices are not copied."""
+    """Look at X as rows. Arrays of float64 or float32 and CSR matrices are not copied.
+
+    Only the indices of a CSR matrix are, if there are other threads.
+    """
     if isinstance(X, Batch):
         return X
     if isinstance(X, (_core.LibsvmBlock, _core.PackedBlock)):
@@ -184,15 +189,24 @@ def _as_index(values: Any, name: str) -> NDArray[Any]:
     array = np.ascontiguousarray(values)
     if array.dtype.kind not in "iu":
         raise InputError(f"X.{name} must be of an integer type, not {array.dtype}")
-    return array if array.dtype in (np.int32, np.int64) else array.astype(np.int64)
+    if array.dtype not in (np.int32, np.int64):
+        return array.astype(np.int64)
+    # Indices are checked once and then trusted: another thread must not be able to change them.
+    shared = isinstance(values, np.ndarray) and np.may_share_memory(array, values)
+    return array.copy() if shared and threading.active_count() > 1 else array
 
 
 def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
     columns = list(X.column_names if hasattr(X, "column_names") else X.columns)
     if len(set(columns)) != len(columns):
-        twice = next(c for c in columns if columns.count(c) > 1)
+        twice = next(c for c, count in Counter(columns).items() if count > 1)
         raise InputError(f"X has two columns of the name {twice!r}; give each its own")
     kinds = {type(c).__name__ for c in columns}
+    if "tuple" in kinds:
+        raise InputTypeError(
+            "X has columns of several levels, which are no names of features: join them into one "
+            "string each, or give X.to_numpy()"
+        )
     if "str" in kinds and len(kinds) > 1:
         raise InputTypeError(
             "Feature names are only supported if all input features have string names, but your "

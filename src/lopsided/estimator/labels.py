@@ -213,8 +213,11 @@ class Labels:
                     value=self.positive,
                 )
             if len(self.codes.keys() | found) > 2:
-                at = _third(seen, list(self.codes))
-                raise _multiclass(seen[at], _row(visit, at), self.codes)
+                strange = _strange(seen, list(self.codes))
+                at = int(np.argmax(strange))
+                error = _multiclass(seen[at], _row(visit, at), self.codes)
+                error.strange = _rows(visit, strange)
+                raise error
             labels = self._with(found)
         if labels.dtype is None and len(seen):
             labels = labels._typed(seen.dtype)
@@ -226,8 +229,9 @@ class Labels:
         is_known = is_positive | (seen == labels.negative)
         if not np.all(is_known):
             at = int(np.argmin(is_known))
-            row = _row(visit, at)
-            raise _multiclass(seen[at], row, labels.codes, self.named_by)
+            error = _multiclass(seen[at], _row(visit, at), labels.codes, self.named_by)
+            error.strange = _rows(visit, ~is_known)
+            raise error
         codes = 2 * np.asarray(is_positive, dtype=bool).view(np.int8) - np.int8(1)
         return labels, _placed(codes, y, visit)
 
@@ -300,14 +304,31 @@ class Labels:
         )
 
 
-def _third(y: NDArray[Any], known: list[Any]) -> int:
-    """Return where the first label stands that is one too many."""
+def _strange(y: NDArray[Any], known: list[Any]) -> NDArray[np.bool_]:
+    """Say which labels are beyond the first two."""
     strange = np.ones(len(y), bool)
     for label in known:
         strange &= y != label
     for _ in range(2 - len(known)):
         strange &= y != y[np.argmax(strange)]
-    return int(np.argmax(strange))
+    return strange
+
+
+def each_strange(error: LabelError, y: NDArray[Any]) -> list[LabelError]:
+    """Return an error for every row with a label too many; there is one row at least."""
+    assert error.row is not None
+    rows = error.strange or [error.row]
+    return [_multiclass(y[row], row, error.known, error.named_by) for row in rows]
+
+
+def _rows(visit: Visit, where: NDArray[np.bool_]) -> list[int]:
+    found = np.flatnonzero(where)
+    if isinstance(visit, slice):
+        found = found + (visit.start or 0)
+    elif visit is not None:
+        found = np.asarray(visit)[found]
+    rows: list[int] = found.tolist()
+    return rows
 
 
 def _multiclass(
@@ -317,8 +338,10 @@ def _multiclass(
         label = label.item()
     beside = f", but in {named_by} there are" if named_by else " beside"
     others = f"{beside} {', '.join(map(repr, known))}" if known else ""
-    return LabelError(
+    error = LabelError(
         f"found the label {label!r}{others}. Only binary classification is supported. The type of "
         "the target is multiclass: learn one class against the rest, for example with y == label",
         row,
     )
+    error.known, error.named_by = list(known), named_by
+    return error

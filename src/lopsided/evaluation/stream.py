@@ -5,19 +5,22 @@ from __future__ import annotations
 import dataclasses
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.block import BadLines, Block
+from ..data.gather import taken
 from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
+from ..estimator.labels import each_strange
 from ..metrics import Counts, RunningAUC
 
 _SCORES = 50_000  # distinct scores kept for the AUC
 _BY_CUSTOM = {0, 1, -1}  # labels whose meaning is conventional
 _HELD = 10_000  # rows to wait for the second label if the first does not tell the positive one
+_AFTER_FAULT = 256  # rows to learn at once after a bad one; twice as many after each success
 
 
 @dataclasses.dataclass
@@ -162,41 +165,74 @@ class StreamRun:
 
     def _learn(self, block: Block, first: int, last: int) -> Slice:
         """Learn from a part of a block; rows with errors are bad lines."""
+        scores = np.full(last - first, np.nan)
         rows = np.arange(first, last)
-        result: dict[str, Any] = {**dataclasses.asdict(Counts()), "scores": [], "seconds": 0.0}
-        while len(rows):
-            in_order = len(rows) == last - first and block.time is None
+        start, size = 0, len(rows)
+        while start < len(rows):
+            part = rows[start : start + size]
             try:
-                result = self.model.pass_over(
-                    block.X,
-                    block.y,
-                    block.weight,
-                    classes=self._classes,
-                    # Rows in order need no gathering of labels and no prefetching.
-                    rows=(first, last) if in_order else None,
-                    order=None if in_order else rows,
-                    scores=True,
-                    time=block.time,
-                )
-                if self.model.__sklearn_is_fitted__():
-                    self._classes = None
-                weights = result["weights"]
-                self.auc.add_many(
-                    result["labels"][rows],
-                    result["scores"],
-                    sample_weight=None if weights is None else weights[rows],
-                )
-                break
-            except (LabelError, BadRowError) as error:
+                scores[part - first] = self._learn_rows(block, part)
+            except LabelError as error:
                 if error.row is None:
                     raise
-                self._leave_out(DataError.of(error, block.file, int(block.lines[error.row])))
-                rows = rows[rows != error.row]
-        scores = np.full(last - first, np.nan)
-        scores[rows - first] = result["scores"]
-        self.counts = self.counts + Counts.of(result)
-        self.seconds += result["seconds"]
+                strange = each_strange(error, cast(NDArray[Any], block.y))
+                for one in strange:
+                    self._leave_out(DataError.of(one, block.file, self._line(block, one)))
+                rows = np.setdiff1d(rows, [one.row for one in strange], assume_unique=True)
+            except BadRowError as error:
+                self._leave_out(DataError.of(error, block.file, self._line(block, error)))
+                at = int(np.searchsorted(rows, error.row))
+                rows = np.delete(rows, at)
+                size = at - start or _AFTER_FAULT  # first what is before it, which is sound
+            else:
+                start += len(part)
+                size *= 2
         self.rows += last - first
         if self.stops:
             self._take_in(block, first, last)
         return Slice(block, first, scores)
+
+    @staticmethod
+    def _line(block: Block, error: LabelError | BadRowError) -> int:
+        assert error.row is not None
+        return int(block.lines[error.row])
+
+    def _learn_rows(self, block: Block, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Learn from rows, all or none; return their scores."""
+        if isinstance(block.X, list) and len(rows) < len(block.lines):
+            return self._learn_events(block, rows)
+        in_order = rows[-1] - rows[0] + 1 == len(rows) and block.time is None
+        result = self.model.pass_over(
+            block.X,
+            block.y,
+            block.weight,
+            classes=self._classes,
+            # Rows in order need no gathering of labels and no prefetching.
+            rows=(int(rows[0]), int(rows[-1]) + 1) if in_order else None,
+            order=None if in_order else rows,
+            scores=True,
+            time=block.time,
+        )
+        if self.model.__sklearn_is_fitted__():
+            self._classes = None
+        weights = result["weights"]
+        self.auc.add_many(
+            result["labels"][rows],
+            result["scores"],
+            sample_weight=None if weights is None else weights[rows],
+        )
+        self.counts = self.counts + Counts.of(result)
+        self.seconds += result["seconds"]
+        scores: NDArray[np.float64] = result["scores"]
+        return scores
+
+    def _learn_events(self, block: Block, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Learn from some of the events of a block, without a look at the others."""
+        try:
+            return self._learn_rows(taken(block, rows), np.arange(len(rows)))
+        except (LabelError, BadRowError) as error:
+            if error.row is not None:
+                error.row = int(rows[error.row])
+            if isinstance(error, LabelError):
+                error.strange = rows[list(error.strange)].tolist()
+            raise

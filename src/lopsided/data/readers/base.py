@@ -6,13 +6,14 @@ import abc
 from collections.abc import Iterator
 from typing import Literal, Protocol
 
-from ...errors import InputError, ParameterError, Text
+from ...errors import DataError, InputError, Parameter, ParameterError, Text
 from ..block import BadLines, Block
 
 Missing = Literal["error", "zero", "drop"]
 MISSING = ("error", "zero", "drop")
 BLOCK_ROWS = 4096
 CHUNK_BYTES = 1 << 20  # of text read at once
+MAX_LINE_BYTES = 1 << 24
 BOM = b"\xef\xbb\xbf"
 
 
@@ -81,6 +82,13 @@ class Reader(abc.ABC):
         if self._used:
             raise InputError("a reader is used once; make another to read again")
         self._used = True
+
+
+def too_long(file: str, line: int, start: bytes, most: int) -> DataError:
+    """Return the error for a line that takes more memory than it may."""
+    shown = start[:200].decode("utf-8", "backslashreplace")
+    remedy = (("raise ", Parameter("max_line_bytes")),)
+    return DataError(file, line, None, shown, f"a line of at most {most} bytes", remedy=remedy)
 
 
 def check_options(missing: str, block_rows: int) -> None:

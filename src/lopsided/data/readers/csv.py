@@ -7,20 +7,20 @@ feature "c=v" with value 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from ...errors import DataError, Parameter, ParameterError
 from ..block import BadLines
-from .base import BLOCK_ROWS, CHUNK_BYTES, Missing
+from .base import BLOCK_ROWS, CHUNK_BYTES, MAX_LINE_BYTES, Missing
 from .files import ByteStream, open_bytes
 from .parquet import ParquetReader
 from .tabular.arrow import TableReader, arrow, as_numbers, as_texts
 from .tabular.cells import Cells
 from .tabular.classes import Classes, as_number
-from .tabular.columns import Which
+from .tabular.columns import Which, heads
 from .tabular.csv_text import CsvText, Rows
 
 __all__ = ["MISSING_WORDS", "CsvReader", "ParquetReader"]
@@ -30,6 +30,7 @@ MISSING_WORDS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", 
 _MIN_CELLS = 100  # needed to tell whether the values of a column repeat
 _MAX_REPEATS = 1.1  # cells per distinct value, at most, if they do not
 _SNIFFED = 1000  # rows that decide, with categorical="auto", which columns are text
+_LOOKED_AT = 512  # rows, at most, that are looked at one by one
 _ARROW_BLOCK = 1 << 30  # bytes: Arrow parses each chunk of text at once
 _NOT_A_NUMBER = (
     ("give ", Parameter("categorical"), " or ", Parameter("drop"), " for this column"),
@@ -78,8 +79,8 @@ class CsvReader(TableReader):
         Tolerated bad rows.
     block_rows : int
         The most rows of a block.
-    chunk_bytes : int
-        Bytes of text read at once.
+    chunk_bytes, max_line_bytes : int
+        Bytes of text read at once, and the most bytes of a row.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class CsvReader(TableReader):
         bad: BadLines | None = None,
         block_rows: int = BLOCK_ROWS,
         chunk_bytes: int = CHUNK_BYTES,
+        max_line_bytes: int = MAX_LINE_BYTES,
     ) -> None:
         super().__init__(
             missing=missing,
@@ -117,9 +119,10 @@ class CsvReader(TableReader):
             )
         self._csv, self._pa = arrow("pyarrow.csv"), arrow("pyarrow")
         self.stream: ByteStream = open_bytes(path)
-        self._text = CsvText(self.stream, delimiter, self.bad.add, chunk_bytes)
+        self._text = CsvText(self.stream, delimiter, self.bad.add, chunk_bytes, max_line_bytes)
         self._chunks = iter(self._text)
         self._ahead: list[Rows] = []
+        self._heads = heads(self._known)
         try:
             names_here = self._header(header, delimiter)
             self._choose(self.stream.name, names_here, label, weight, time, drop)
@@ -191,7 +194,7 @@ class CsvReader(TableReader):
         name = self.columns.names[at]
         if name in self._known:
             return False
-        if any(known.startswith(f"{name}=") for known in self._known):
+        if name in self._heads:
             return True
         return filled > 0 and 2 * numbers <= filled
 
@@ -223,8 +226,11 @@ class CsvReader(TableReader):
         for rows in self._chunks:
             yield from self._parse(rows)
 
-    def _parse(self, rows: Rows) -> Iterator[Cells]:
-        """Yield the rows as columns; if Arrow rejects them, bisect to find the culprit."""
+    def _parse(self, rows: Rows, faults: Sequence[DataError] = ()) -> Iterator[Cells]:
+        """Yield the rows as columns; if Arrow rejects them, find the culprits.
+
+        `faults` are those of rows in between, which are left out.
+        """
         if not len(rows):
             return
         text = rows.joined()
@@ -236,15 +242,53 @@ class CsvReader(TableReader):
                 raise self._pa.ArrowInvalid("rows that are not rows")
         except self._pa.ArrowInvalid as error:
             if len(rows) == 1:
-                self.bad.add(self._explain(rows, str(error)))
-                return
-            half = len(rows) // 2
-            yield from self._parse(rows.cut(0, half))
-            yield from self._parse(rows.cut(half, len(rows)))
+                for fault in _by_line([*faults, self._explain(rows, str(error))]):
+                    self.bad.add(fault)
+            elif faults or len(rows) > _LOOKED_AT:
+                yield from self._bisect(rows, faults)
+            else:
+                yield from self._without_faults(rows)
             return
         for start in range(0, len(rows), self._block_rows):
             part = rows.cut(start, start + self._block_rows)
-            yield self._columns_of(table.slice(start, len(part)), part)
+            cells = self._columns_of(table.slice(start, len(part)), part)
+            last = start + len(part) >= len(rows)
+            cells.faults = [f for f in faults if last or (f.line or 0) <= part.lines[-1]]
+            faults = faults[len(cells.faults) :]
+            yield cells
+
+    def _bisect(self, rows: Rows, faults: Sequence[DataError]) -> Iterator[Cells]:
+        half = len(rows) // 2
+        before = [fault for fault in faults if (fault.line or 0) < rows.lines[half]]
+        yield from self._parse(rows.cut(0, half), before)
+        yield from self._parse(rows.cut(half, len(rows)), faults[len(before) :])
+
+    def _without_faults(self, rows: Rows) -> Iterator[Cells]:
+        """Yield the rows that have no fault, as far as Arrow agrees.
+
+        Where every other row is bad, this is much faster than to bisect.
+        """
+        good: list[int] = []
+        faults: list[DataError] = []
+        for i in range(len(rows)):
+            fault = self._fault_of(rows.cut(i, i + 1), is_number=_may_be_number)
+            if fault is None:
+                good.append(i)
+            elif len(self.bad.found) + len(faults) < self.bad.allowed:
+                faults.append(fault)
+            else:  # one too many: first what is before it
+                if good:
+                    yield from self._parse(rows.take(good), faults)
+                    faults = []
+                for one in [*faults, fault]:
+                    self.bad.add(one)
+        if not faults:
+            yield from self._bisect(rows, ())
+        elif good:
+            yield from self._parse(rows.take(good), faults)
+        else:
+            for one in faults:
+                self.bad.add(one)
 
     def _columns_of(self, table: Any, rows: Rows) -> Cells:
         def texts(at: int | None, missing: Sequence[str]) -> Any:
@@ -269,6 +313,17 @@ class CsvReader(TableReader):
     def _explain(self, rows: Rows, reason: str) -> DataError:
         """Return the error for a single row that Arrow rejects."""
         file, line, row = self.stream.name, int(rows.lines[0]), rows.row(0)
+        shown = row.decode("utf-8", "backslashreplace")
+        other = DataError(file, line, None, shown, f"a row of the table: {reason}")
+        return self._fault_of(rows, lambda text: as_number(text) is not None) or other
+
+    def _fault_of(
+        self,
+        rows: Rows,
+        is_number: Callable[[str], bool] = lambda text: as_number(text) is not None,
+    ) -> DataError | None:
+        """Return what is wrong with a single row, None if nothing is known to be."""
+        file, line, row = self.stream.name, int(rows.lines[0]), rows.row(0)
         columns, cells = self.columns, self._text.cells(row)
         shown = row.decode("utf-8", "backslashreplace")
         if len(cells) != len(columns.names):
@@ -282,6 +337,19 @@ class CsvReader(TableReader):
                 return DataError(*where, "text without NUL bytes")
             if text.encode() != cell:
                 return DataError(*where, "text in UTF-8")
-            if at in numeric and text not in MISSING_WORDS and as_number(text) is None:
+            if at in numeric and text not in MISSING_WORDS and not is_number(text):
                 return DataError(*where, "a number", remedy=_NOT_A_NUMBER)
-        return DataError(file, line, None, shown, f"a row of the table: {reason}")
+        return None
+
+
+def _may_be_number(text: str) -> bool:
+    """Say whether Arrow might read a text as a number, perhaps one that is not finite."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _by_line(faults: Iterable[DataError]) -> list[DataError]:
+    return sorted(faults, key=lambda fault: fault.line or 0)

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, cast
 from ...errors import DataError, InterruptedReadError
 
 ROW_CACHE_MAGIC = b"\x89lopc\r\n\x1a"  # no text starts like this
+_ZSTD_BYTES = 1024
 _POLL_MILLISECONDS = 100  # how often a read from a pipe checks whether it was abandoned
 
 
@@ -29,22 +30,26 @@ class _ZstdFile:
         self._raw = raw
         self._start = zstandard.ZstdDecompressor().decompressobj
         self._frame = self._start()
-        self._left = b""
+        self._left = memoryview(b"")
 
     def read(self, size: int) -> bytes:
         while not self._left:
             if self._frame.eof:
-                data = self._frame.unused_data or self._raw.read(1 << 17)
+                data = self._frame.unused_data or self._take()
                 if not data:
                     return b""
                 self._frame = self._start()
             else:
-                data = self._raw.read(1 << 17)
+                data = self._take()
                 if not data:
                     raise EOFError("the file ends within a frame")
-            self._left = self._frame.decompress(data)
-        data, self._left = self._left[:size], self._left[size:]
-        return data
+            self._left = memoryview(self._frame.decompress(data))
+        some, self._left = bytes(self._left[:size]), self._left[size:]
+        return some
+
+    def _take(self) -> bytes:
+        """Return the next compressed bytes: few, for each may become 32 kB."""
+        return self._raw.read1(_ZSTD_BYTES)  # type: ignore[attr-defined, no-any-return]
 
 
 _OPENERS: dict[str, tuple[bytes, Callable[[Any], Any]]] = {

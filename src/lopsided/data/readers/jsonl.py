@@ -16,7 +16,16 @@ import numpy as np
 from ...errors import DataError, InputError, Parameter, ParameterError, Text
 from ...estimator.times import seconds
 from ..block import A_VALUE, TOLERATE_MISSING, BadLines, Block
-from .base import BLOCK_ROWS, BOM, CHUNK_BYTES, Missing, Reader, check_options
+from .base import (
+    BLOCK_ROWS,
+    BOM,
+    CHUNK_BYTES,
+    MAX_LINE_BYTES,
+    Missing,
+    Reader,
+    check_options,
+    too_long,
+)
 from .files import ByteStream, open_bytes
 from .tabular.cells import TIME
 from .tabular.classes import Classes
@@ -24,7 +33,6 @@ from .tabular.columns import near
 
 Event = dict[str, Any]
 
-MAX_LINE_BYTES = 1 << 24
 _LARGEST = int(sys.float_info.max)
 _LONGEST_NUMBER = 300  # digits that always fit
 _BYTE = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
@@ -156,9 +164,7 @@ class JsonLinesReader(Reader):
                 yield line, lines
                 line += len(lines)
             if len(rest) > self._max_line_bytes:
-                shown = rest[:200].decode("utf-8", "backslashreplace")
-                most = f"a line of at most {self._max_line_bytes} bytes"
-                raise DataError(self.stream.name, line, None, shown, most)
+                raise too_long(self.stream.name, line, rest, self._max_line_bytes)
         if rest:
             yield line, [rest]
 

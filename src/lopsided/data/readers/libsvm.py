@@ -11,12 +11,13 @@ from itertools import count
 from typing import cast
 
 from ... import _core
-from ...errors import DataError
+from ...errors import DataError, ParameterError
 from ..block import BadLines, Block
-from .base import CHUNK_BYTES, Reader
+from .base import CHUNK_BYTES, MAX_LINE_BYTES, Reader, too_long
 from .files import ROW_CACHE_MAGIC, ByteStream, open_bytes
 
 DEFAULT_MAX_FEATURES = 50_000_000
+_MOST_FEATURES = 2**31 - 2  # that the core can number
 
 
 def _threads() -> int:
@@ -41,6 +42,8 @@ class LibsvmReader(Reader):
         Tolerated bad lines.
     chunk_bytes : int
         Bytes of text per block.
+    max_line_bytes : int
+        A longer line is an error instead of a huge allocation.
     """
 
     def __init__(
@@ -52,20 +55,25 @@ class LibsvmReader(Reader):
         labelled: bool = True,
         bad: BadLines | None = None,
         chunk_bytes: int = CHUNK_BYTES,
+        max_line_bytes: int = MAX_LINE_BYTES,
     ) -> None:
         super().__init__(labelled=labelled, bad=bad)
+        if not 1 <= max_features <= _MOST_FEATURES:
+            raise ParameterError(
+                "max_features", f"is a number from 1 to {_MOST_FEATURES}", value=max_features
+            )
         self.stream: ByteStream = open_bytes(path)
         self.base = base
         self._max_features = max_features
-        self._chunk_bytes = chunk_bytes
+        self._chunk_bytes, self._max_line_bytes = chunk_bytes, max_line_bytes
 
     def __iter__(self) -> Iterator[Block]:
         """Yield blocks; the next ones are read and parsed while this one is used."""
         rows = before = 0
-        chunks = _Chunks(self.stream, self._chunk_bytes)
+        chunks = _Chunks(self.stream, self._chunk_bytes, self._max_line_bytes)
         parse = self._one_by_one if _threads() == 1 else self._ahead
         with closing(self.stream), closing(parse(chunks)) as blocks:
-            for parsed in blocks:
+            while (parsed := self._next(blocks, before)) is not None:
                 for line, column, text, expected in parsed.faults:
                     shown = text.decode("utf-8", "backslashreplace")
                     place = before + line, column
@@ -78,6 +86,15 @@ class LibsvmReader(Reader):
                     yield Block(parsed, labels, None, lines, self.stream.name)
         if rows == 0:
             raise DataError(self.stream.name, expected="there are no rows in it")
+
+    def _next(self, blocks: Iterator[_core.LibsvmBlock], before: int) -> _core.LibsvmBlock | None:
+        """Return the next block; an endless line is the first one after those before."""
+        try:
+            return next(blocks, None)
+        except _LongLineError as error:
+            raise too_long(
+                self.stream.name, before + 1, error.start, self._max_line_bytes
+            ) from None
 
     def _one_by_one(self, chunks: _Chunks) -> Generator[_core.LibsvmBlock, None, None]:
         """On a single core, parse a chunk when it is needed: it is still in the cache then."""
@@ -155,12 +172,20 @@ class LibsvmReader(Reader):
         return _core.parse_libsvm(chunk, 1, base, limit, self._labelled, self.bad.allowed)
 
 
+class _LongLineError(Exception):
+    """A line without an end in sight."""
+
+    def __init__(self, start: bytes) -> None:
+        super().__init__()
+        self.start = start
+
+
 class _Chunks:
     """Text in chunks of complete lines, in recycled buffers."""
 
-    def __init__(self, stream: ByteStream, size: int) -> None:
+    def __init__(self, stream: ByteStream, size: int, max_line: int) -> None:
         self._stream = stream
-        self._size = size
+        self._size, self._max_line = size, max_line
         self._free: list[bytearray] = []
         self._rest = b""
         self._ended = False
@@ -198,6 +223,8 @@ class _Chunks:
 
     def _fill(self, buffer: bytearray, filled: int) -> int:
         if filled == len(buffer):  # a line longer than the buffer
+            if filled > self._max_line:
+                raise _LongLineError(bytes(memoryview(buffer)[:200]))
             buffer.extend(bytes(len(buffer)))
         with memoryview(buffer)[filled:] as free:
             return self._stream.readinto(free)

@@ -197,6 +197,11 @@ class RowCacheReader(Reader):
                 block = _core.PackedBlock(memoryview(self._map)[: self._end], place)
             except ValueError as error:
                 raise self._error(f"{error} (byte {place}); write it again") from None
+            if block.columns > self.about.columns:  # which are within the limit
+                raise self._error(
+                    f"a block has {block.columns:,} columns and the cache should have "
+                    f"{self.about.columns:,} (byte {place}); write it again"
+                )
             lines = block.lines
             if self._labelled and not block.labelled:
                 raise DataError(self._path, int(lines[0]), expected="a label on every row")

@@ -44,6 +44,7 @@ class Cells:
     weight: NDArray[np.float64] | None
     found: Callable[[int, int], str]
     time: Texts | None = None
+    faults: list[DataError] = dataclasses.field(default_factory=list)  # of rows left out in between
 
     def take(self, keep: NDArray[np.bool_]) -> Cells:
         """Return the rows to keep."""
@@ -121,7 +122,8 @@ class Encoder:
 
     # Checks --------------------------------------------------------------------------------------
 
-    def _without_faults(self, cells: Cells) -> Cells:
+    def _without_faults(self, before: Cells) -> Cells:
+        cells = before
         if self._missing == "drop":
             whole = np.ones(len(cells.lines), dtype=bool)
             for _, absent in _absent(cells, self):
@@ -129,12 +131,13 @@ class Encoder:
             if not whole.all():
                 self.dropped += int(np.sum(~whole))
                 cells = cells.take(whole)
+        errors = list(before.faults)
         faults: dict[int, tuple[int, str]] = {}  # the first of each row
         for at, wrong, expected in self._wrong(cells):
             for row in np.flatnonzero(wrong).tolist():
                 faults[row] = min(faults.get(row, (at, expected)), (at, expected))
         self._check_labels(cells, faults)
-        if not faults:
+        if not faults and not errors:
             return cells
         found = cells.found
         for row in sorted(faults):
@@ -149,6 +152,8 @@ class Encoder:
                 unit=self._unit,
                 remedy=TOLERATE_MISSING if expected == A_VALUE else (),
             )
+            errors.append(error)
+        for error in sorted(errors, key=lambda error: error.line or 0):
             self._bad.add(error)
         keep = np.ones(len(cells.lines), dtype=bool)
         keep[list(faults)] = False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from ....errors import DataError, Parameter
@@ -44,7 +45,7 @@ class Columns:
         Without labels, the label and weight columns may be absent; if present they are not
         features. `known` are the features of the model: a column among them is a feature too.
         """
-        twice = {name for name in names if names.count(name) > 1}
+        twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise DataError(file, expected=f"two columns are called {_listed(sorted(twice))}")
         dropped = {position(which, names, file, "drop") for which in drop}
@@ -69,9 +70,9 @@ class Columns:
     def check_known(self, known: Sequence[str], categorical: set[int]) -> None:
         """Raise if a feature of the model cannot come from this table."""
         here = {self.names[at] for at in self.features if at not in categorical}
-        starts = tuple(f"{self.names[at]}=" for at in self.features if at in categorical)
+        texts = {self.names[at] for at in self.features if at in categorical}
         for name in known:
-            if name not in here and not name.startswith(starts or ("\0",)):
+            if name not in here and not (texts and texts & heads([name])):
                 hint, remedy = near(name, sorted(here)), []
                 for column in here:
                     if name.startswith(f"{column}="):
@@ -85,15 +86,20 @@ class Columns:
 
     def check_apart(self, categorical: set[int]) -> None:
         """Raise if a one-hot feature could have the name of another column."""
-        for at in categorical:
-            for other in (self.names[j] for j in self.features):
-                if other.startswith(self.names[at] + "="):
-                    raise DataError(
-                        self.file,
-                        column=self.names[at],
-                        expected=f'one-hot features of it could be called "{other}", as another '
-                        "column is; rename or drop one",
-                    )
+        texts = {self.names[at] for at in categorical}
+        for other in (self.names[j] for j in self.features):
+            for name in sorted(texts & heads([other])):
+                raise DataError(
+                    self.file,
+                    column=name,
+                    expected=f'one-hot features of it could be called "{other}", as another '
+                    "column is; rename or drop one",
+                )
+
+
+def heads(names: Iterable[str]) -> set[str]:
+    """Return the columns whose one-hot features could have these names: what is before a "="."""
+    return {name[: match.start()] for name in names for match in re.finditer("=", name)}
 
 
 def position(which: Which, names: list[str], file: str, option: str) -> int:

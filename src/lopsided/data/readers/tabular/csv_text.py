@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import DataError
-from ..base import BOM, CHUNK_BYTES
+from ..base import BOM, CHUNK_BYTES, MAX_LINE_BYTES, too_long
 from ..files import ByteStream
 
-MAX_ROW_BYTES = 1 << 24  # a longer row is taken for a quote that was never closed
-
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 _LF, _CR, _QUOTE = 10, 13, 34
 
 
@@ -39,6 +38,13 @@ class Rows:
         """Return rows first to last - 1."""
         part = slice(first, last)
         return Rows(self.text, self.starts[part], self.ends[part], self.lines[part])
+
+    def take(self, keep: list[int]) -> Rows:
+        """Return some of the rows, with a text of their own."""
+        parts = [self.text[int(self.starts[i]) : int(self.ends[i])] for i in keep]
+        ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+        starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        return Rows(b"".join(parts), starts, ends, self.lines[keep])
 
     def joined(self) -> bytes:
         """Return the text of all rows."""
@@ -62,6 +68,8 @@ class CsvText:
         Called with the error for a row that has no end.
     chunk_bytes : int
         Bytes read at once.
+    max_row_bytes : int
+        A longer row is an error: perhaps a quote was never closed.
     """
 
     def __init__(
@@ -70,11 +78,14 @@ class CsvText:
         delimiter: str,
         fault: Callable[[DataError], None],
         chunk_bytes: int = CHUNK_BYTES,
+        max_row_bytes: int = MAX_LINE_BYTES,
     ) -> None:
+        self._max_row_bytes = max_row_bytes
         self._stream = stream
         self._chunk_bytes = chunk_bytes
         self._delimiter = ord(delimiter)
         self._fault = fault
+        self._within_bad = False
         between = re.escape(delimiter).encode()
         # `\Z` inside the quotes: an unclosed quote extends to the end.
         self._cell = re.compile(
@@ -101,13 +112,16 @@ class CsvText:
                 ended = not got
                 first = line == 1 and not buffer
                 buffer += got.removeprefix(BOM) if first else got
+            if self._within_bad:  # the rest of a row that was left out, up to its line end
+                end = _LINE_END.search(buffer)
+                buffer, self._within_bad = (buffer[end.start() :], False) if end else (b"", True)
             if ended and buffer and buffer[-1] not in (_LF, _CR):
                 buffer += b"\n"
             rows, taken, lines_taken = self._rows(buffer, line, ended)
             if len(rows):
                 yield rows
             buffer, line = buffer[taken:], line + lines_taken
-            if buffer and (ended or len(buffer) > MAX_ROW_BYTES):
+            if buffer and (ended or len(buffer) > self._max_row_bytes):
                 buffer, line = self._pass_over(buffer, line)
 
     def _rows(self, text: bytes, line: int, ended: bool) -> tuple[Rows, int, int]:
@@ -153,10 +167,12 @@ class CsvText:
 
     def _pass_over(self, buffer: bytes, line: int) -> tuple[bytes, int]:
         """Report a row without an end; continue with its second line."""
-        match = re.search(rb"\r\n|\n|\r", buffer)
-        shown = buffer[: match.start() if match else 200].decode("utf-8", "backslashreplace")
-        expected = (
-            'a closing quote (")' if b'"' in buffer else f"a row of at most {MAX_ROW_BYTES} bytes"
-        )
-        self._fault(DataError(self._stream.name, line, None, shown, expected))
+        match = _LINE_END.search(buffer)
+        start = buffer[: match.start() if match else 200]
+        error = too_long(self._stream.name, line, start, self._max_row_bytes)
+        if b'"' in buffer:
+            shown = start.decode("utf-8", "backslashreplace")
+            error = DataError(self._stream.name, line, None, shown, 'a closing quote (")')
+        self._fault(error)
+        self._within_bad = match is None
         return (buffer[match.end() :], line + 1) if match else (b"", line)
