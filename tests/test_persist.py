@@ -23,7 +23,7 @@ from streams import parameters
 
 from lopsided import ACOG, COG, PAUM, ROMMA, Perceptron, learners, load, make
 from lopsided.errors import DivergedError, ModelFileError
-from lopsided.persist import from_bytes, to_bytes
+from lopsided.persist import FORMAT, from_bytes, to_bytes
 
 X = np.array([[1.0, 2, 3], [0, 1, 0], [2, 0, 1], [1, 1, 1]])
 Y = np.array([0, 1, 0, 1])
@@ -229,7 +229,7 @@ def made_with(about):
 # fmt: off
 # Sound checksum, unsound contents: (change of the metadata a and the header h)
 UNSOUND = {
-    "newer format": lambda a, h: a.update(format=2),
+    "newer format": lambda a, h: a.update(format=FORMAT + 1),
     "format 0": lambda a, h: a.update(format=0),
     "format as text": lambda a, h: a.update(format="1"),
     "unknown class": lambda a, h: a.update({"class": "os"}),

@@ -151,10 +151,10 @@ void questions(const std::string& name, const char* kind, Given given, const Dat
   model->learn(data.rows(), pass);
   std::vector<double> scores(size), probabilities(size);
   std::vector<std::int64_t> forgotten(size);
-  std::vector<std::int8_t> asked(size);
-  const Answers out{scores.data(), probabilities.data(), asked.data(), forgotten.data()};
+  std::vector<std::int8_t> alarms(size), asked(size);
+  const Answers out{scores.data(), alarms.data(), probabilities.data(), asked.data(), forgotten.data()};
   count((name + ", scores").c_str(), [&] { model->score(data.rows(), scores.data()); });
-  count((name + ", questions").c_str(), [&] { model->ask(data.rows(), nullptr, out); });
+  count((name + ", questions").c_str(), [&] { model->ask(data.rows(), {}, out); });
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ nb::dict told(const Pass& pass, double seconds) {
   std::vector<double> curve;
   for (const Tally& t : pass.curve)
     for (const double v : {double(t.events), t.positives, t.negatives, t.false_negatives, t.false_positives,
-                           double(t.queries), double(t.updates)})
+                           double(t.queries), double(t.updates), t.money})
       curve.push_back(v);
   nb::dict out;
   out["positives"] = pass.tally.positives;
@@ -52,9 +52,10 @@ nb::dict told(const Pass& pass, double seconds) {
   out["events"] = pass.tally.events;
   out["queries"] = pass.tally.queries;
   out["updates"] = pass.tally.updates;
+  out["money"] = pass.tally.money;
   out["forgotten"] = pass.forgotten;
   out["seconds"] = seconds;
-  out["curve"] = to_numpy<double>(std::move(curve), {pass.curve.size(), 7});
+  out["curve"] = to_numpy<double>(std::move(curve), {pass.curve.size(), 8});
   return out;
 }
 
@@ -69,16 +70,21 @@ PyModel::PyModel(std::string_view kind, const nb::dict& options, int hash_bits, 
 
 nb::dict PyModel::learn(const HeldRows& held, Line<std::int8_t> labels, Doubles weights, Order order,
                         std::optional<double> rho, Count every, bool keep_scores, Doubles days, Doubles delays,
-                        Count first, std::optional<Count> last) {
+                        Count first, std::optional<Count> last, PriceTable prices) {
   Part part(features, held, first, last.value_or(held.rows.size()));
   Pass pass = pass_over(held, labels, weights, order, rho, every, part.first, part.last);
   const auto fits = [&](const auto& line) { return !line || line->size() == held.rows.size(); };
   if (!fits(days) || !fits(delays)) throw nb::value_error("days and delays must be as many as the rows");
   pass.days = days ? days->data() + first : nullptr;
   pass.delays = delays ? delays->data() + first : nullptr;
+  pass.prices = prices_of(prices, held.rows.size());
+  pass.prices.first = pass.prices.at(first);
   Fresh<double> scores(keep_scores ? pass.size : 0);
   if (keep_scores) pass.scores = scores.data();
   const bool asks = keep_scores && session.look([](Model& model) { return model.asker().on(); });
+  const bool decides = keep_scores && session.look([&](Model& m) { return !m.decider().by_sign(pass.prices); });
+  std::vector<std::int8_t> alarms(decides ? pass.size : 0);
+  if (decides) pass.alarms = alarms.data();
   std::vector<double> probabilities(asks ? pass.size : 0);
   std::vector<std::int8_t> asked(asks ? pass.size : 0);
   if (asks) {
@@ -94,6 +100,7 @@ nb::dict PyModel::learn(const HeldRows& held, Line<std::int8_t> labels, Doubles 
   };
   nb::dict out = told(pass, explained(learn, [&] { return held.names; }));
   if (keep_scores) out["scores"] = std::move(scores).to_numpy();
+  if (decides) out["alarms"] = to_numpy<std::int8_t>(std::move(alarms), {pass.size});
   if (asks) {
     out["probabilities"] = to_numpy<double>(std::move(probabilities), {pass.size});
     out["asked"] = to_numpy<std::int8_t>(std::move(asked), {pass.size});
@@ -101,17 +108,17 @@ nb::dict PyModel::learn(const HeldRows& held, Line<std::int8_t> labels, Doubles 
   return out;
 }
 
-nb::tuple PyModel::ask(const HeldRows& held, Doubles days) {
+nb::tuple PyModel::ask(const HeldRows& held, Doubles days, PriceTable prices) {
   const std::size_t size = held.rows.size();
   if (days && days->size() != size) throw nb::value_error("days must be as many as the rows");
   Fresh<std::int64_t> forgotten(size);
   Fresh<double> scores(size), probabilities(size);
-  Fresh<std::int8_t> asked(size);
+  Fresh<std::int8_t> alarms(size), asked(size);
   Part part(features, held);
-  const Answers out{scores.data(), probabilities.data(), asked.data(), forgotten.data()};
-  const Count first =
-      explained([&] { return session.ask(part, days ? days->data() : nullptr, out); }, [&] { return held.names; });
-  return nb::make_tuple(first, std::move(scores).to_numpy(), std::move(asked).to_numpy(),
+  const AskedAbout given{days ? days->data() : nullptr, prices_of(prices, size)};
+  const Answers out{scores.data(), alarms.data(), probabilities.data(), asked.data(), forgotten.data()};
+  const Count first = explained([&] { return session.ask(part, given, out); }, [&] { return held.names; });
+  return nb::make_tuple(first, std::move(scores).to_numpy(), std::move(alarms).to_numpy(), std::move(asked).to_numpy(),
                         std::move(probabilities).to_numpy(), std::move(forgotten).to_numpy());
 }
 
@@ -138,19 +145,20 @@ nb::object PyModel::score_one(nb::handle x) {
 }
 
 nb::object PyModel::ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
-                            nb::handle negative) {
+                            nb::handle negative, PriceTable prices) {
   if (!day && session.look([](Model& model) { return model.asker().budget.daily; })) return nb::none();
   const double on = day.value_or(0);
+  const AskedAbout given{&on, prices_of(prices, 1)};
   std::int64_t forgotten;
   double score, probability;
-  std::int8_t asked;
+  std::int8_t alarmed, asked;
   Count id;
   const auto ask = [&](RowSource& source) {
-    id = session.ask(source, &on, {&score, &probability, &asked, &forgotten});
+    id = session.ask(source, given, {&score, &alarmed, &probability, &asked, &forgotten});
   };
   if (!with_event(x, true, ask)) return nb::none();
   return tuple_of(kind,
-                  {nb::cast(id), nb::float_(score), nb::borrow(score >= 0 ? positive : negative), nb::bool_(asked != 0),
+                  {nb::cast(id), nb::float_(score), nb::borrow(alarmed ? positive : negative), nb::bool_(asked != 0),
                    nb::float_(probability), forgotten < 0 ? nb::none() : nb::cast(forgotten)});
 }
 
@@ -224,9 +232,12 @@ void bind_model(nb::module_& m) {
       .def("learn", &PyModel::learn, nb::arg("rows"), nb::arg("labels"), nb::arg("weights").none(),
            nb::arg("order").none(), nb::arg("rho").none(), nb::arg("every"), nb::arg("scores"),
            nb::arg("days") = nb::none(), nb::arg("delays") = nb::none(), nb::arg("first") = 0,
-           nb::arg("last") = nb::none(), "One pass; what happened in it.")
+           nb::arg("last") = nb::none(), nb::arg("prices") = nb::none(), "One pass; what happened in it.")
       .def("score", &PyModel::score, nb::arg("rows"))
-      .def("ask", &PyModel::ask, nb::arg("rows"), nb::arg("days") = nb::none())
+      .def("margins", &PyModel::margins, nb::arg("scores"), nb::arg("prices") = nb::none(),
+           "What scores mean for decisions: an alarm from 0 on.")
+      .def("probabilities", &PyModel::probabilities, nb::arg("scores"), "The probabilities of the positive class.")
+      .def("ask", &PyModel::ask, nb::arg("rows"), nb::arg("days") = nb::none(), nb::arg("prices") = nb::none())
       .def("learn_one", &PyModel::learn_one, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight").none(),
            nb::arg("codes"), nb::arg("free") = false,
            nb::sig("def learn_one(self, x: object, y: object, weight: object, codes: dict, free: bool = False) -> "
@@ -236,9 +247,9 @@ void bind_model(nb::module_& m) {
       .def("score_one", &PyModel::score_one, nb::arg("x").none(),
            nb::sig("def score_one(self, x: object) -> float | None"), "The score of one event, or None as learn_one.")
       .def("ask_one", &PyModel::ask_one, nb::arg("x").none(), nb::arg("day").none(), nb::arg("kind"),
-           nb::arg("positive").none(), nb::arg("negative").none(),
-           nb::sig("def ask_one(self, x: object, day: float | None, kind: type, positive: object, negative: object) -> "
-                   "typing.Any"),
+           nb::arg("positive").none(), nb::arg("negative").none(), nb::arg("prices") = nb::none(),
+           nb::sig("def ask_one(self, x: object, day: float | None, kind: type, positive: object, negative: object, "
+                   "prices: typing.Any = None) -> typing.Any"),
            "The answer about one event, or None as learn_one.")
       .def("tell", &PyModel::tell, nb::arg("id").none(), nb::arg("y").none(), nb::arg("weight").none(),
            nb::arg("codes"), nb::sig("def tell(self, id: object, y: object, weight: object, codes: dict) -> bool"),
@@ -265,6 +276,17 @@ void bind_model(nb::module_& m) {
       .def_prop_ro(
           "banked_nonzeros", [](PyModel& m) { return m.session.banked_nonzeros(); },
           "How many features have a weight, of a model that has not left its bank; else None.")
+      .def_prop_ro(
+          "by_sign",
+          [](PyModel& m) { return m.session.look([](Model& model) { return model.decider().by_sign({}); }); },
+          "Whether decisions are the signs of the scores.")
+      .def_prop_ro(
+          "calibrated",
+          [](PyModel& m) {
+            return m.session.look(
+                [](Model& model) { return model.decider().log_odds || model.decider().calibration.labels() > 0; });
+          },
+          "Whether probabilities are known: by what the scores of labelled events were.")
       .def_prop_ro("names", [](PyModel& m) { return m.features.list(); })
       .def_prop_ro("names_bytes", [](PyModel& m) { return m.features.bytes(); })
       .def_prop_ro("features", [](PyModel& m) { return m.session.features(); })

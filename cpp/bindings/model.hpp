@@ -24,6 +24,16 @@ struct Interpreter final : Host {
 
 using Doubles = std::optional<Line<double>>;
 using Order = std::optional<Line<std::int64_t>>;
+// Prices of events: miss, alarm, hit and pass of each, or one row for all.
+using PriceTable = std::optional<nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>>;
+
+inline PriceList prices_of(const PriceTable& table, std::size_t rows) {
+  static_assert(sizeof(Prices) == 4 * sizeof(double));
+  if (!table) return {};
+  if (table->shape(0) != rows && table->shape(0) != 1)
+    throw nb::value_error("prices must be one, or as many as the rows");
+  return {reinterpret_cast<const Prices*>(table->data()), table->shape(0) == 1 ? Count{0} : Count{1}};
+}
 
 // What a pass is given: one entry for each row of a batch, of which rows first to last are visited.
 Pass pass_over(const HeldRows& held, const Line<std::int8_t>& labels, const Doubles& weights, const Order& order,
@@ -37,23 +47,33 @@ class PyModel {
 
   nb::dict learn(const HeldRows& held, Line<std::int8_t> labels, Doubles weights, Order order,
                  std::optional<double> rho, Count every, bool keep_scores, Doubles days, Doubles delays, Count first,
-                 std::optional<Count> last);
+                 std::optional<Count> last, PriceTable prices);
   auto score(const HeldRows& held) {
     Fresh<double> out(held.rows.size());
     Part part(features, held);
     explained([&] { session.score(part, out.data()); }, [&] { return held.names; });
     return std::move(out).to_numpy();
   }
-  // Events without labels. The number of the first, arrays of scores, whether the label is wanted, probabilities
-  // of a question, and the numbers of events that had to be forgotten, -1 for none.
-  nb::tuple ask(const HeldRows& held, Doubles days);
+  // What scores mean: the margins of decisions, alarms from 0 on, and the probabilities of the positive class.
+  auto margins(Line<double> scores, PriceTable prices) {
+    const PriceList given = prices_of(prices, scores.size());
+    return for_each_score(scores,
+                          [=](Model& model, double score, std::size_t i) { return model.margin(score, given.at(i)); });
+  }
+  auto probabilities(Line<double> scores) {
+    return for_each_score(scores,
+                          [](Model& model, double score, std::size_t) { return sigmoid(model.log_odds(score)); });
+  }
+  // Events without labels. The number of the first, arrays of scores, decisions, whether the label is wanted,
+  // probabilities of a question, and the numbers of events that had to be forgotten, -1 for none.
+  nb::tuple ask(const HeldRows& held, Doubles days, PriceTable prices);
 
   // One event, a dict or an array of doubles. None, and nothing done, if it needs a closer look: something is no
   // label that the codes know, no weight, or no row as long as the model expects.
   nb::object learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free);
   nb::object score_one(nb::handle x);
   nb::object ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
-                     nb::handle negative);
+                     nb::handle negative, PriceTable prices);
   bool tell(nb::handle id, nb::handle y, nb::handle weight, const nb::dict& codes);
   bool learn_events(nb::handle events, nb::handle labels, const nb::dict& codes);
 
@@ -89,6 +109,13 @@ class PyModel {
   Features features;
 
  private:
+  nb::ndarray<nb::numpy, double> for_each_score(const Line<double>& scores, auto value) {
+    Fresh<double> out(scores.size());
+    session.look([&](Model& model) {
+      for (std::size_t i = 0; i < scores.size(); ++i) out.data()[i] = value(model, scores.data()[i], i);
+    });
+    return std::move(out).to_numpy();
+  }
   // Whether a row of numbers is one that the model takes as it is.
   bool takes(nb::handle x, bool learning, Line<double>& row) const {
     if (Py_TYPE(x.ptr()) != NumpyTypes::get().array || features.hashed() || !nb::try_cast(x, row, false)) return false;

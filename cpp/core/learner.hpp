@@ -57,6 +57,8 @@ struct Hooks {
   bool scales = false;
   // Not a function: scores depend on features that no row had when the model learned.
   bool new_features = false;
+  // Not a function: the score is a calibrated log odds.
+  bool log_odds = false;
 };
 
 namespace detail {

@@ -187,9 +187,10 @@ void learn(Model& model, const Stream& stream, bool sparse) {
 void ask(Model& model, const Stream& stream, bool sparse) {
   const Count n = stream.size();
   std::vector<double> scores(n), probabilities(n);
-  std::vector<std::int8_t> asked(n);
+  std::vector<std::int8_t> alarms(n), asked(n);
   std::vector<std::int64_t> forgotten(n);
-  model.ask(stream.rows(sparse), nullptr, {scores.data(), probabilities.data(), asked.data(), forgotten.data()});
+  model.ask(stream.rows(sparse), {},
+            {scores.data(), alarms.data(), probabilities.data(), asked.data(), forgotten.data()});
 }
 
 // Everything that can be done with a model. Errors are fine: a score may overflow.

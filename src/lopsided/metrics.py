@@ -28,12 +28,14 @@ class Counts:
     events: int = 0
     queries: int = 0
     updates: int = 0
+    money: float = 0.0  # what the answers cost, where they have prices
 
     @classmethod
     def of(cls, source: Any) -> Counts:
         """Return the counts in a mapping or in an object with these attributes."""
-        read = source.__getitem__ if isinstance(source, Mapping) else source.__getattribute__
-        return Counts(**{name: read(name) for name in _FIELDS})
+        if isinstance(source, Mapping):
+            return Counts(**{name: source[name] for name in _FIELDS if name in source})
+        return Counts(**{name: getattr(source, name) for name in _FIELDS})
 
     @classmethod
     def tally(

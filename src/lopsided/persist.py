@@ -26,7 +26,7 @@ from .estimator.base import OnlineClassifier
 from .estimator.labels import Labels
 from .estimator.locking import lock_of
 
-FORMAT = 1
+FORMAT = 2  # 2: with the calibration of scores
 _DTYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
@@ -36,6 +36,11 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
 _SCALARS = (bool, int, float, str, type(None))
+_NO_CALIBRATION: dict[str, Any] = {
+    **dict.fromkeys(("calibration.labels", "calibration.checkpoint"), 0),
+    **{"calibration.unit": 1.0, "calibration.mass": 0.0},
+    **dict.fromkeys(("calibration.now", "calibration.before"), np.zeros(0)),
+}
 
 
 def save(
@@ -130,6 +135,8 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
             raise _unregistered(about["class"], about.get("module"))
         names = _names(arrays)
         state = {**{k: _unpack(v) for k, v in about["state"].items()}, **arrays}
+        if about["format"] == 1:
+            state = _NO_CALIBRATION | state
         positive, negative, by_custom, dtype = _unpack(about["labels"])
         labels = Labels(positive, negative, by_custom, dtype)
         np.dtype(dtype)
@@ -254,7 +261,8 @@ def _check_sizes(features: Any, arrays: dict[str, NDArray[Any]], names: list[str
         raise ValueError(f"{features!r} features")
     if names and len(names) != features:
         raise ValueError(f"{len(names)} names for {features} features")
-    of_features = {n: a for n, a in arrays.items() if not n.startswith(("pending.", "kept."))}
+    others = ("pending.", "kept.", "calibration.")
+    of_features = {n: a for n, a in arrays.items() if not n.startswith(others)}
     backed = not of_features and len(arrays) > 0  # rows that are kept: the core checks them
     for name, array in of_features.items():
         table = array.dtype == np.uint32 and array.ndim == 1  # features that have numbers

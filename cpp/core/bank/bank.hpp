@@ -86,7 +86,7 @@ class Bank {
         const Row x = now.x;
         const Target target{y, cost_.next(y, now.weight, pass.rho), now.weight, ++rounds_};
         for_each_tile([&](auto& tile) { tile.observe(x, target, i, at); });
-        tally.record(y, now.weight, y);
+        tally.record(y, now.weight, y > 0);
         ++tally.queries;
       }
       if (const Count before = i % together; before + 1 == together || i + 1 == pass.size)
@@ -99,6 +99,7 @@ class Bank {
         });
     }
     places_ = {};
+    for_each_tile([&](auto& tile) { tile.calibrate(pass); });
   }
 
   void give(std::size_t place, Model& model) {
@@ -233,6 +234,7 @@ class Bank {
     const std::size_t shared = ours.items.size();
     tile.learner(l).state(ours);
     model.grow(columns_);
+    model.calibrate(tile.calibration(l));
     std::size_t number = 0;
     for (std::size_t i = 0; i < ours.items.size(); ++i) {
       const auto &from = ours.items[i], &to = theirs.items[i];

@@ -128,6 +128,15 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
       tally.updates = updates(l);
     }
   }
+  // The scores are in their places: what they mean is learned from those.
+  void calibrate(const Pass& pass) {
+    calibrations_.resize(all_.size());
+    for (std::size_t l = 0; l < all_.size(); ++l)
+      for (Count i = 0; scores_[l] && !all_[l].failure && i < pass.size; ++i)
+        if (const double weight = pass.weight(pass.at(i)); weight != 0)
+          calibrations_[l].record(scores_[l][i], pass.labels[pass.at(i)], weight);
+  }
+  const Calibration& calibration(std::size_t l) const { return calibrations_[l]; }
   Count updates(std::size_t l) const { return static_cast<Count>(updates_[part(l)][place(l)]); }
   void mark() {
     for (Banked& one : all_) one.pass.curve.push_back(one.pass.tally);
@@ -179,6 +188,7 @@ class alignas(128) Tile {  // and so in no line of the cache that another thread
   std::array<Pack<Real, parts>, together> recent_{};
   Pack<Mask<Real>, parts> alive_{}, updates_{};
   Pack<Real, parts> missed_{}, alarms_{};
+  std::vector<Calibration> calibrations_;
 };
 
 LOPSIDED_ISA_END

@@ -60,10 +60,10 @@ void Model::score(const Rows& rows, Count first, Count last, double* out) {
   score_rows(rows, sparse(rows), first, last, wide, rows.columns(), out);
 }
 
-void Model::ask(const Rows& given, const double* days, const Answers& out) {
+void Model::ask(const Rows& given, const AskedAbout& about, const Answers& out) {
   const auto go = [&](const Rows& rows, bool afterwards) {
     grow(rows.columns());
-    ask_rows(rows, sparse(rows), days, out, afterwards);
+    ask_rows(rows, sparse(rows), about, out, afterwards);
   };
   if (scored_first(given, given.size())) return or_take_back([&] { go(given, false); });
   if (!prepare_.standard && !facts_.remembers && given.columns() <= features_)  // the learner stays unchanged
@@ -104,6 +104,7 @@ void Model::state(StateVisitor& visit) {
   prepare_.state(visit);
   cost_.state(visit);
   learner_state(visit);
+  decider_.state(visit);
   asker_.state(visit, [&](const Kept& kept) { return fits(kept); });
 }
 

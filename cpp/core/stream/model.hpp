@@ -5,6 +5,7 @@
 
 #include "../state.hpp"
 #include "cost.hpp"
+#include "decider.hpp"
 #include "pass.hpp"
 #include "query.hpp"
 #include "scaling.hpp"
@@ -23,8 +24,13 @@ class Model {
   // Where there are many rows, on all cores, each with a copy of the model.
   void score(const Rows& rows, double* out);
   // Events arrive without labels, a label follows or does not. Only for a model that asks.
-  void ask(const Rows& rows, const double* days, const Answers& out);
+  void ask(const Rows& rows, const AskedAbout& given, const Answers& out);
   void tell(Count id, double y, double weight);
+  // What a score means: an alarm is raised where the margin is at least 0.
+  double margin(double score, const Prices* prices) { return decider_.margin(score, cost_.rho(), prices); }
+  double log_odds(double score) { return decider_.log_odds_of(score); }
+  const Decider& decider() const { return decider_; }
+  void calibrate(const Calibration& learned) { decider_.calibration = learned; }
   // Weights other than 0 with their features, in order; the intercept, if any, is feature 0.
   virtual void nonzeros(std::vector<Index>& features, std::vector<double>& weights) const;
   virtual std::vector<double> coefficients() const = 0;  // all of them
@@ -44,14 +50,15 @@ class Model {
  protected:
   // What the core must know of a learner, and what it does. See learner.hpp for the hooks.
   struct Facts {
-    bool observes, remembers, new_features, may_be_dense;
+    bool observes, remembers, new_features, may_be_dense, log_odds;
   };
-  explicit Model(const Facts& facts) : facts_(facts) {}
+  explicit Model(const Facts& facts) : facts_(facts) { decider_.log_odds = facts.log_odds; }
   Model(const Model&);
   Model& operator=(Model&&);
 
   virtual void learn_rows(const Rows& rows, bool sparse, Pass& pass) = 0;
-  virtual void ask_rows(const Rows& rows, bool sparse, const double* days, const Answers& out, bool afterwards) = 0;
+  virtual void ask_rows(const Rows& rows, bool sparse, const AskedAbout& given, const Answers& out,
+                        bool afterwards) = 0;
   virtual void score_rows(const Rows& rows, bool sparse, Count first, Count last, Prepare& prepare, Index known,
                           double* out) = 0;
   virtual bool learn_kept(const Kept& kept, double y, double weight) = 0;
@@ -71,6 +78,7 @@ class Model {
   Count rounds_ = 0, updates_ = 0;
   Prepare prepare_;
   Cost cost_;
+  Decider decider_;
   Asker asker_;
   std::size_t bytes_ = 0;  // taken by the learner when it grew last
   // Buffers for the current row. Copies do without.

@@ -13,7 +13,7 @@ class ModelOf final : public Model {
   static_assert(has_its_hooks<L>());
 
  public:
-  ModelOf() : Model({L::hooks.observe, remembers<L>, L::hooks.new_features, L::hooks.dense}) {}
+  ModelOf() : Model({L::hooks.observe, remembers<L>, L::hooks.new_features, L::hooks.dense, L::hooks.log_odds}) {}
 
   std::unique_ptr<Model> clone() const override { return std::make_unique<ModelOf>(*this); }
   void nonzeros(std::vector<Index>& features, std::vector<double>& weights) const override {
@@ -32,11 +32,11 @@ class ModelOf final : public Model {
   void learn_rows(const Rows& rows, bool sparse, Pass& pass) override {
     Asker* const asker = asker_.on() && !pass.free ? &asker_ : nullptr;
     const auto loop = sparse ? progressive<SparseRow, L> : progressive<DenseRow, L>;
-    loop(rows, pass, learner_, prepare_, cost_, rounds_, asker, read_, prepared_);
+    loop(rows, pass, learner_, prepare_, decider_, cost_, rounds_, asker, read_, prepared_);
   }
-  void ask_rows(const Rows& rows, bool sparse, const double* days, const Answers& out, bool afterwards) override {
+  void ask_rows(const Rows& rows, bool sparse, const AskedAbout& given, const Answers& out, bool afterwards) override {
     const auto loop = sparse ? ask_all<SparseRow, L> : ask_all<DenseRow, L>;
-    loop(rows, days, learner_, prepare_, cost_, asker_, out, afterwards, read_, prepared_);
+    loop(rows, given, learner_, prepare_, decider_, cost_, asker_, out, afterwards, read_, prepared_);
   }
   void score_rows(const Rows& rows, bool sparse, Count first, Count last, Prepare& prepare, Index known,
                   double* out) override {
@@ -44,7 +44,7 @@ class ModelOf final : public Model {
     loop(rows, first, last, learner_, prepare, known, out, read_, prepared_);
   }
   bool learn_kept(const Kept& kept, double y, double weight) override {
-    return learn_late(learner_, cost_, rounds_, asker_, kept, y, weight, std::nullopt, 0);
+    return learn_late(learner_, decider_, cost_, rounds_, asker_, kept, y, weight, std::nullopt, 0);
   }
   bool fits(const Kept& kept) const override { return hook::fits(learner_, kept, features_ + prepare_.offset()); }
   bool dense() const override { return hook::dense(learner_); }

@@ -4,18 +4,20 @@
 #include <optional>
 
 #include "../input/rows.hpp"
+#include "decider.hpp"
 
 namespace lopsided {
 
-// What happened so far. Weighted by the events' weights; a score of 0 predicts positive.
+// What happened so far. Weighted by the events' weights.
 struct Tally {
   double positives = 0, negatives = 0;
   double false_negatives = 0, false_positives = 0;
   Count events = 0, queries = 0, updates = 0;
+  double money = 0;  // what the answers cost, where they have prices
 
-  void record(double y, double weight, double score) {
-    ++events;  // without branches: labels and mistakes are what a processor cannot foresee
-    const bool positive = y > 0, called = score >= 0;
+  void record(double y, double weight, bool called) {
+    ++events;  // branchless: labels and mistakes cannot be predicted
+    const bool positive = y > 0;
     positives += positive ? weight : 0;
     negatives += positive ? 0 : weight;
     false_negatives += positive & !called ? weight : 0;
@@ -33,8 +35,10 @@ struct Pass {
   const double* days = nullptr;           // of each row, for a budget that is daily
   const double* delays = nullptr;         // events that come before each row's label; none: at once
   bool free = false;                      // labels that nobody asked for, of events met before
+  PriceList prices;                       // of each row
 
   double* scores = nullptr;               // progressive scores, in visiting order
+  std::int8_t* alarms = nullptr;          // 1 where the decision is positive, the same way
   double* probabilities = nullptr;        // of a question, the same way
   std::int8_t* asked = nullptr;           // 1 where the label was bought
   Count forgotten = 0;                    // labels that were bought and would have come too late
@@ -57,6 +61,7 @@ struct Pass {
   void leave_out(Count i) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (scores) scores[i] = nan;
+    if (alarms) alarms[i] = 0;
     if (probabilities) probabilities[i] = nan;
   }
   // A point of the curve.

@@ -16,6 +16,7 @@ namespace lopsided {
 // An event as the learner saw it. Its numbers lie elsewhere.
 struct Kept {
   double probability = 1, score = 0;
+  bool alarmed = false;  // the decision then
   bool sparse = false;
   double square = 0, scale = 1;
   std::span<const double> values;
@@ -100,14 +101,15 @@ class Pending {
     double probability = 1, score = 0, square = 0, scale = 1;
     std::size_t at = 0, values = 0;  // where its numbers begin, and how many they are
     std::uint32_t indices = 0;
-    bool sparse = false, waits = false;
+    bool alarmed = false, sparse = false, waits = false;
   };
   using At = std::vector<double>::const_iterator;
   static constexpr std::ptrdiff_t head = 8;
 
   static void write(Count id, const Kept& k, std::vector<double>& out) {
-    out.insert(out.end(), {double(id), k.probability, k.score, double(k.sparse), k.square, k.scale,
-                           double(k.values.size()), double(k.indices.size())});
+    const int form = k.sparse + 2 * (k.alarmed != (k.score >= 0));
+    out.insert(out.end(), {double(id), k.probability, k.score, double(form), k.square, k.scale, double(k.values.size()),
+                           double(k.indices.size())});
     out.insert(out.end(), k.values.begin(), k.values.end());
     out.insert(out.end(), k.indices.begin(), k.indices.end());
   }
@@ -115,7 +117,9 @@ class Pending {
     check(end - at >= head);
     const double left = static_cast<double>(end - at - head), n = at[6], m = at[7];
     check(is_whole(at[0], 0x1p53) && at[1] > 0 && at[1] <= 1 && is_whole(n, left + 1) && is_whole(m, left + 1 - n));
-    Kept k{at[1], at[2], at[3] != 0, at[4], at[5], {}, {}};
+    check(is_whole(at[3], 4));
+    const int form = static_cast<int>(at[3]);
+    Kept k{at[1], at[2], (at[2] >= 0) != (form >= 2), form % 2 == 1, at[4], at[5], {}, {}};
     const auto id = static_cast<Count>(at[0]);
     at += head;
     k.values = {at, static_cast<std::size_t>(n)};
@@ -168,15 +172,15 @@ class Pending {
   Kept seen(const Entry& e) const {
     const double* values = room_.data() + e.at;
     const auto* indices = reinterpret_cast<const Index*>(values + e.values);
-    return {e.probability, e.score, e.sparse, e.square, e.scale, {values, e.values}, {indices, e.indices}};
+    return {e.probability, e.score, e.alarmed, e.sparse, e.square, e.scale, {values, e.values}, {indices, e.indices}};
   }
   void append(Count id, const Kept& k, std::size_t size) {
     const std::size_t n = k.values.size(), m = k.indices.size();
     double* to = room_.data() + next_;
     if (n) std::memcpy(to, k.values.data(), n * sizeof(double));
     if (m) std::memcpy(to + n, k.indices.data(), m * sizeof(Index));
-    at(count_++) = {id,       k.probability, k.score, k.square, k.scale, next_, n, static_cast<std::uint32_t>(m),
-                    k.sparse, true};
+    at(count_++) = {id,        k.probability, k.score, k.square, k.scale, next_, n, static_cast<std::uint32_t>(m),
+                    k.alarmed, k.sparse,      true};
     ++waiting_;
     next_ += size;
   }

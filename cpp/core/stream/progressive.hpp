@@ -25,24 +25,32 @@ auto keeping(L& learner) {
 // Keeps an event. Returns the one that had to be forgotten, or -1.
 template <RowLike Row>
 [[gnu::always_inline]] inline std::int64_t keep_event(Pending& pending, Count id, const Row& x, double score,
-                                                      double probability, auto keep) {
-  Kept out{probability, score, false, x.square, x.scale, {}, {}};
+                                                      bool alarmed, double probability, auto keep) {
+  Kept out{probability, score, alarmed, false, x.square, x.scale, {}, {}};
   keep(x, out);
   return pending.add(id, out);
 }
 template <RowLike Row>
-[[gnu::noinline]] std::int64_t keep_late(Pending& pending, Count id, const Row& x, double score, double probability,
-                                         auto keep) {
-  return keep_event(pending, id, x, score, probability, keep);
+[[gnu::noinline]] std::int64_t keep_late(Pending& pending, Count id, const Row& x, double score, bool alarmed,
+                                         double probability, auto keep) {
+  return keep_event(pending, id, x, score, alarmed, probability, keep);
+}
+
+// A label has arrived for an event that had this score.
+template <Learner L>
+[[gnu::always_inline]] inline void calibrate(Decider& decider, double score, double y, double weight) {
+  if constexpr (!L::hooks.log_odds) decider.calibration.record(score, y, weight);
 }
 
 // The label of a kept row has arrived: the learner, as it is now, learns from the row as it was.
 template <Learner L>
-[[gnu::noinline]] bool learn_late(L& learner, Cost& cost, Count& round, Asker& asker, const Kept& kept, double y,
-                                  double weight, const std::optional<double>& rho, Count row) {
+[[gnu::noinline]] bool learn_late(L& learner, Decider& decider, Cost& cost, Count& round, Asker& asker,
+                                  const Kept& kept, double y, double weight, const std::optional<double>& rho,
+                                  Count row) {
   return hook::recall(learner, kept, [&](const auto& x, double score) {
     if (!std::isfinite(score)) refuse_score(row);
-    asker.estimates.add(y, weight, kept.score, kept.probability);
+    asker.estimates.add(y, weight, kept.alarmed, kept.probability);
+    calibrate<L>(decider, kept.score, y, weight / kept.probability);
     const Target target{y, cost.next(y, weight, rho), weight, ++round};
     return learner.learn(x, target, score);
   });
@@ -83,13 +91,15 @@ class Coming {
 
   // Learns from those that have come by event `now`. Returns how many steps were taken.
   template <Learner L>
-  [[gnu::noinline]] Count arrive(Count now, L& learner, Cost& cost, Count& round, Asker& asker, const Pass& pass) {
+  [[gnu::noinline]] Count arrive(Count now, L& learner, Decider& decider, Cost& cost, Count& round, Asker& asker,
+                                 const Pass& pass) {
     Count updates = 0;
     for (; !labels_.empty() && labels_.begin()->first <= now; labels_.erase(labels_.begin())) {
       const auto [id, row] = labels_.begin()->second;
       const std::optional<Kept> kept = asker.pending.find(id);
       if (!kept) continue;  // forgotten
-      updates += learn_late(learner, cost, round, asker, *kept, pass.labels[row], pass.weight(row), pass.rho, row);
+      updates +=
+          learn_late(learner, decider, cost, round, asker, *kept, pass.labels[row], pass.weight(row), pass.rho, row);
       asker.pending.forget(id);
     }
     return updates;
@@ -99,10 +109,21 @@ class Coming {
   std::multimap<Count, std::pair<Count, Count>> labels_;
 };
 
+// Decides about event i of a pass, and keeps account.
+[[gnu::noinline]] inline bool decide_by_price(Decider& decider, Pass& pass, Count i, Count at, double weight,
+                                              double score, double rho) {
+  const Prices* const prices = pass.prices.at(at);
+  const bool alarmed = decider.margin(score, pass.rho.value_or(rho), prices) >= 0;
+  if (pass.alarms) pass.alarms[i] = alarmed;
+  if (prices) pass.tally.money += weight * prices->of(pass.labels[at] > 0, alarmed);
+  return alarmed;
+}
+
 template <class Row, Learner L>
-LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare& prepare, Cost& cost, Count& round,
-                              Asker* asker, Scratch& read, Scratch& prepared) {
+LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare& prepare, Decider& decider, Cost& cost,
+                              Count& round, Asker* asker, Scratch& read, Scratch& prepared) {
   Coming coming;
+  const bool by_sign = decider.by_sign(pass.prices);
   const Prefetch prefetch(learner, prepare.offset());
   const Count fetched = pass.fetched(rows);
   for (Count i = 0; i < pass.size; ++i) {
@@ -120,7 +141,9 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare&
       const double score = hook::observe(learner, x);
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
-      pass.tally.record(y, weight, score);
+      bool alarmed = score >= 0;
+      if (!by_sign) alarmed = decide_by_price(decider, pass, i, at, weight, score, cost.rho());
+      pass.tally.record(y, weight, alarmed);
       std::int8_t asked = 1;
       bool late = false;
       const Count id = asker ? asker->budget.events : 0;
@@ -132,19 +155,22 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare&
         if (pass.asked) pass.asked[i] = asked;
         late = asked && pass.delays;
         if (late) {
-          pass.forgotten += keep_late(asker->pending, id, x, score, probability, keeping(learner)) >= 0;
+          pass.forgotten += keep_late(asker->pending, id, x, score, alarmed, probability, keeping(learner)) >= 0;
           if (const double delay = pass.delays[at]; std::isfinite(delay))
             coming.add(id + static_cast<Count>(delay), id, at);
         } else if (asked) {
-          asker->estimates.add(y, weight, score, probability);
+          asker->estimates.add(y, weight, alarmed, probability);
+          calibrate<L>(decider, score, y, weight / probability);
         }
+      } else {
+        calibrate<L>(decider, score, y, weight);
       }
       pass.tally.queries += static_cast<Count>(asked);
       if (asked && !late) {
         const Target target{y, cost.next(y, weight, pass.rho), weight, ++round};
         pass.tally.updates += learner.learn(x, target, score);
       }
-      if (asker && pass.delays) pass.tally.updates += coming.arrive(id, learner, cost, round, *asker, pass);
+      if (asker && pass.delays) pass.tally.updates += coming.arrive(id, learner, decider, cost, round, *asker, pass);
     }
     if (pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size)) pass.mark();
   }
@@ -163,15 +189,15 @@ template <class Row>
   for (Count k = 0; k < count; ++k) {
     const Count i = first + wanted[k];
     const auto again = [&] { return prepare.row(rows.row<Row>(i, read), rows.columns(), true, prepared); };
-    out.forgotten[i] =
-        keep_event(asker.pending, id + i, x ? x[wanted[k]] : again(), out.scores[i], out.probabilities[i], keep);
+    out.forgotten[i] = keep_event(asker.pending, id + i, x ? x[wanted[k]] : again(), out.scores[i], out.alarms[i] != 0,
+                                  out.probabilities[i], keep);
   }
 }
 
 // Events without labels: score, ask, and keep those whose labels are bought, as they come or `afterwards`.
 template <class Row, Learner L>
-void ask_all(const Rows& rows, const double* days, L& learner, Prepare& prepare, const Cost& cost, Asker& asker,
-             const Answers& out, bool afterwards, Scratch& read, Scratch& prepared) {
+void ask_all(const Rows& rows, const AskedAbout& given, L& learner, Prepare& prepare, Decider& decider,
+             const Cost& cost, Asker& asker, const Answers& out, bool afterwards, Scratch& read, Scratch& prepared) {
   constexpr Count block = remembers<L> ? 1 : most_asked;
   const Count id = asker.budget.events;  // of the first
   const auto keep = [&](Count first, Count n, const Row* x) {
@@ -187,10 +213,11 @@ void ask_all(const Rows& rows, const double* days, L& learner, Prepare& prepare,
       const double score = hook::observe(learner, x[i]);
       if (!std::isfinite(score)) refuse_score(first + i);
       out.scores[first + i] = score;
+      out.alarms[first + i] = decider.margin(score, cost.rho(), given.prices.at(first + i)) >= 0;
     }
     for (Count i = first; i < last;)
-      i += decide(asker, learner, x + (i - first), out.scores + i, last - i, cost.rho(), 1, days ? days + i : nullptr,
-                  out.probabilities + i, out.asked + i);
+      i += decide(asker, learner, x + (i - first), out.scores + i, last - i, cost.rho(), 1,
+                  given.days ? given.days + i : nullptr, out.probabilities + i, out.asked + i);
     if (!afterwards) keep(first, n, x);
   }
   if (!afterwards) return;

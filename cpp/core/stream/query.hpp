@@ -17,6 +17,7 @@
 
 #include "../simd.hpp"
 #include "cost.hpp"
+#include "decider.hpp"
 #include "pending.hpp"
 
 namespace lopsided {
@@ -108,10 +109,10 @@ struct Estimates {
   double open = 0;  // weight of the events met while a label could be bought
   Class positives, negatives;
 
-  void add(double y, double weight, double score, double probability) {
+  void add(double y, double weight, bool alarmed, double probability) {
     Class& c = y > 0 ? positives : negatives;
     const double share = weight / probability, spread = (1 - probability) * share * share;
-    const bool wrong = (score >= 0) != (y > 0);
+    const bool wrong = alarmed != (y > 0);
     c.all += share;
     c.all_spread += spread;
     c.wrong += wrong ? share : 0;
@@ -185,9 +186,16 @@ struct Asker {
   }
 };
 
+// What is known of events beside their rows, one entry for each, or nothing.
+struct AskedAbout {
+  const double* days = nullptr;
+  PriceList prices = {};
+};
+
 // What becomes of the events for which `ask` was called, one place for each. They are numbered in order.
 struct Answers {
   double* scores;
+  std::int8_t* alarms;  // the decisions
   double* probabilities;
   std::int8_t* asked;
   std::int64_t* forgotten;  // the event that had to make room, or -1

@@ -59,13 +59,13 @@ void Session::score(RowSource& source, double* out) {
   model_->score(rows, out);
 }
 
-Count Session::ask(RowSource& source, const double* days, const Answers& out) {
+Count Session::ask(RowSource& source, const AskedAbout& given, const Answers& out) {
   const Turn turn = take_turn();
   const Rows rows = source.rows(*model_);
   const Count first = model_->asker().budget.events;
   {
     const Away away(host_, source.long_work());
-    model_->ask(rows, days, out);
+    model_->ask(rows, given, out);
   }
   source.taken(*model_);
   return first;

@@ -42,7 +42,7 @@ class Session {
   double learn(RowSource& source, Pass& pass);
   void score(RowSource& source, double* out);
   // Returns the number of the first event.
-  Count ask(RowSource& source, const double* days, const Answers& out);
+  Count ask(RowSource& source, const AskedAbout& given, const Answers& out);
   // The label of an event that waits; false if it does not.
   bool tell(Count id, double y, double weight);
 

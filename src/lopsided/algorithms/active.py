@@ -38,6 +38,7 @@ from ..estimator.parameters import (
     parameter,
     positive,
 )
+from ..estimator.prices import event_prices, price_table
 from ..estimator.sklearn_compat import not_fitted
 from ..estimator.times import as_days, as_delays, latest_day
 from .budget import Budget, as_budget, carried_over
@@ -146,6 +147,7 @@ class Active(OnlineClassifier):
     scaling: ClassVar[Any] = _of_learner("scaling")  # type: ignore[misc]
     positive: ClassVar[Any] = _of_learner("positive")  # type: ignore[misc]
     hash_bits: ClassVar[Any] = _of_learner("hash_bits")  # type: ignore[misc]
+    costs: ClassVar[Any] = _of_learner("costs")  # type: ignore[misc]
 
     _shares_passes = False
     _always_shown = ("learner",)
@@ -227,8 +229,9 @@ class Active(OnlineClassifier):
         fitted = self._fitted
         if time is None and fitted is not None and fitted.current:
             labels = fitted.labels
+            prices = event_prices(fitted.costs, x)
             found: Decision | None = fitted.core.ask_one(
-                x, None, Decision, labels.positive, labels.negative
+                x, None, Decision, labels.positive, labels.negative, prices
             )
             if found is not None:
                 return found
@@ -246,7 +249,7 @@ class Active(OnlineClassifier):
             check_columns(type(self).__name__, model, batch, learning=True)
         daily = self.needs_time
         latest = self._latest(model, days, np.arange(len(days))) if daily else 0.0
-        found = model.ask(batch.rows, days)
+        found = model.ask(batch.rows, days, price_table(self.costs, X, batch.rows.size))
         if daily:
             self._met = model, latest
         return Decisions(fitted.labels, found)
@@ -584,7 +587,8 @@ class Active(OnlineClassifier):
         core, labels, daily = fitted.core, fitted.labels, self.needs_time
         latest = self._latest_one(core, day) if daily else 0.0
         row = x if isinstance(x, dict) else self._event_row(x, core, learning=True)
-        found: Decision = core.ask_one(row, day, Decision, labels.positive, labels.negative)
+        prices = event_prices(self.costs, x)
+        found: Decision = core.ask_one(row, day, Decision, labels.positive, labels.negative, prices)
         if daily:
             self._met = core, latest
         return found

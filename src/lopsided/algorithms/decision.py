@@ -48,8 +48,8 @@ class Decisions(Sequence[Decision]):
     """
 
     def __init__(self, labels: Labels, found: tuple[Any, ...]) -> None:
-        self._first, self.score, asked, self.probability, self._forgotten = found
-        self.asked = asked.view(bool)
+        self._first, self.score, alarms, asked, self.probability, self._forgotten = found
+        self.asked, self._alarms = asked.view(bool), alarms.view(bool)
         self._labels = labels
 
     @property
@@ -63,7 +63,7 @@ class Decisions(Sequence[Decision]):
         labels = self._labels
         pair = np.array([labels.negative, labels.positive], dtype=object)
         classes = pair if None in pair else labels.pair
-        found: NDArray[Any] = classes[(self.score >= 0).astype(np.intp)]
+        found: NDArray[Any] = classes[self._alarms.astype(np.intp)]
         return found
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ class Decisions(Sequence[Decision]):
         return Decision(
             self._first + (at if at >= 0 else at + len(self)),
             score,
-            self._labels.positive if score >= 0 else self._labels.negative,
+            self._labels.positive if self._alarms[at] else self._labels.negative,
             bool(self.asked[at]),
             float(self.probability[at]),
             None if forgotten < 0 else forgotten,

@@ -17,7 +17,7 @@ from ..metrics import Counts
 from ..report import require, write
 from ..report.content import money, trivial
 from .options import check_writable, quiet_option
-from .output import Live, heading, measures, print_json
+from .output import Bill, Live, heading, measures, print_json
 from .report_file import typed
 
 EVENTS = 100_000
@@ -172,7 +172,7 @@ def _print_json(runs: Mapping[str, Counts], best: float, seed: int, report: str 
                 {
                     "learner": name,
                     "told": told.get(name),
-                    **measures(counts, MISS, ALARM),
+                    **measures(counts, Bill(MISS, ALARM)),
                 }
                 for name, counts in named.items()
             ],

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
@@ -20,6 +20,7 @@ from ..data.readers.tabular.classes import label_of
 from ..errors import DataError, UnknownDatasetError
 from ..estimator.base import OnlineClassifier
 from ..estimator.batch import MAX_FEATURES
+from ..estimator.prices import KINDS, check_costs
 from .faults import SHELL
 
 _CONFIG = f"{__name__}.config"  # in the context of a command: the file of its options
@@ -275,6 +276,43 @@ config_option = click.option(
 def settings_option(text: str) -> Callable[[Any], Any]:
     """Return the option that sets parameters."""
     return click.option("--set", "-s", "settings", multiple=True, metavar="NAME=VALUE", help=text)
+
+
+deciding_cost_option = click.option(
+    "--cost",
+    nargs=2,
+    type=click.FloatRange(0),
+    callback=lambda ctx, param, cost: cost and check_cost(ctx, param, cost),
+    metavar="MISS ALARM",
+    help="Costs of mistakes: decisions are made at these prices.",
+)
+cost_column_option = click.option(
+    "--cost-column",
+    "cost_columns",
+    multiple=True,
+    metavar="KIND=COLUMN",
+    help="Column with the cost of each row, for KIND miss, alarm, hit or pass. Repeatable.",
+)
+
+
+def parse_costs(cost: tuple[float, float] | None, columns: Sequence[str]) -> dict[str, Any] | None:
+    """Return the costs of a model from --cost and --cost-column, None without them."""
+    found: dict[str, Any] = {}
+    if cost is not None:
+        found = {"miss": cost[0], "alarm": cost[1]}
+    for text in columns:
+        kind, equals, column = text.partition("=")
+        if not (equals and column) or kind not in KINDS:
+            raise click.UsageError(
+                f"--cost-column: {text!r} is not KIND=COLUMN with one of {', '.join(KINDS)}"
+            )
+        found[kind] = column
+    try:
+        check_costs(found or None)
+    except ValueError as error:
+        hint = "" if cost else " (--cost MISS ALARM gives those that all rows share)"
+        raise click.UsageError(f"--cost: {error}{hint}") from None
+    return found or None
 
 
 def cost_option(text: str) -> Callable[[Any], Any]:

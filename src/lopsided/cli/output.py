@@ -7,14 +7,15 @@ import os
 import re
 import sys
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import click
 
 from .._atomic import write_atomically
 from .._json import as_json
 from .._text import aligned, percent, visible
+from ..estimator.prices import is_per_event
 from ..metrics import Counts, RunningAUC
 from .faults import worded
 
@@ -67,7 +68,40 @@ def left_out(reader: Any, *, most: int = 20) -> list[str]:
     return texts
 
 
-def measures(counts: Counts, fn: float, fp: float) -> dict[str, Any]:
+class Bill(NamedTuple):
+    """What mistakes cost: the same for all events, or `own` prices for each."""
+
+    miss: float = 0.9
+    alarm: float = 0.1
+    own: bool = False
+
+    @classmethod
+    def of(cls, costs: Mapping[str, Any] | None) -> Bill:
+        """Return that of a model with these costs."""
+        if costs is None:
+            return cls()
+        if is_per_event(costs) or any(costs.get(kind) for kind in ("hit", "pass")):
+            return cls(math.nan, math.nan, own=True)
+        return cls(costs["miss"], costs["alarm"])
+
+    def cost(self, counts: Counts) -> float:
+        """Return what a run cost."""
+        return counts.money if self.own else counts.cost(self.miss, self.alarm)
+
+    def per_thousand(self, counts: Counts) -> float:
+        """Return what a thousand of its events cost."""
+        if not self.own:
+            return counts.cost_per_thousand(self.miss, self.alarm)
+        weight = counts.positives + counts.negatives
+        return 1000 * counts.money / weight if weight else math.nan
+
+    def __str__(self) -> str:
+        if self.own:
+            return "at the prices of each event"
+        return f"at {self.miss:g} a missed positive and {self.alarm:g} a false alarm"
+
+
+def measures(counts: Counts, bill: Bill) -> dict[str, Any]:
     """Return the figures of a run by name."""
     return {
         "events": counts.events,
@@ -82,16 +116,14 @@ def measures(counts: Counts, fn: float, fp: float) -> dict[str, Any]:
         "precision": counts.precision,
         "f1": counts.f1,
         "mcc": counts.mcc,
-        "cost": counts.cost(fn, fp),
-        "cost_per_thousand": counts.cost_per_thousand(fn, fp),
+        "cost": bill.cost(counts),
+        "cost_per_thousand": bill.per_thousand(counts),
         "labels": counts.queries,
         "updates": counts.updates,
     }
 
 
-def print_result(
-    counts: Counts, fn: float, fp: float, auc: RunningAUC, left: float | None = None
-) -> None:
+def print_result(counts: Counts, bill: Bill, auc: RunningAUC, left: float | None = None) -> None:
     """Write the figures of a run for people."""
     within = f", within {auc.error:.1g}" if auc.error else ""
     caught = counts.positives - counts.false_negatives
@@ -118,9 +150,8 @@ def print_result(
             ),
             (
                 "cost",
-                f"{counts.cost(fn, fp):,.6g}",
-                f"at {fn:g} a missed positive and {fp:g} a false alarm; "
-                f"{_number(counts.cost_per_thousand(fn, fp))} per thousand events",
+                f"{bill.cost(counts):,.6g}",
+                f"{bill}; {_number(bill.per_thousand(counts))} per thousand events",
             ),
             (
                 "labels",
@@ -142,7 +173,7 @@ class Live:
         self._shown = False
         self._begun: int | None = None
 
-    def update(self, counts: Counts, fn: float, fp: float, done: float | None) -> None:
+    def update(self, counts: Counts, bill: Bill, done: float | None) -> None:
         """Show where a run stands, at most ten times a second, after the first half second."""
         now = self._due()
         if now is None:
@@ -152,7 +183,7 @@ class Live:
             f"{counts.events:,} rows",
             f"sens {percent(counts.sensitivity, 1)}",
             f"spec {percent(counts.specificity, 1)}",
-            f"cost {counts.cost(fn, fp):,.5g}",
+            f"cost {bill.cost(counts):,.5g}",
             f"bal {percent(counts.sum(unseen=math.nan), 1)}",
             f"{rate:,.0f}/s",
             f"labels {counts.queries:,}",

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import click
-import numpy as np
 
 from ..persist import load_run
 from .options import (
     ReadingOptions,
     check_apart,
     check_writable,
+    cost_column_option,
+    deciding_cost_option,
+    parse_costs,
     reader_from,
     reading_options,
     safe_csv_option,
@@ -30,10 +32,27 @@ Examples:
 @click.argument("model")
 @click.argument("data")
 @click.option("--output", "-o", help="File to write to. [standard output]")
+@click.option("--proba", is_flag=True, help="Write the probability of the positive label too.")
+@deciding_cost_option
+@cost_column_option
 @safe_csv_option
 @reading_options
-def command(model: str, data: str, output: str | None, safe_csv: bool, **reading: Any) -> None:
-    """Write line, score and label of every row of DATA as CSV; 0 and above is positive."""
+def command(
+    model: str,
+    data: str,
+    output: str | None,
+    proba: bool,
+    cost: tuple[float, float] | None,
+    cost_columns: tuple[str, ...],
+    safe_csv: bool,
+    **reading: Any,
+) -> None:
+    """Write line, score and label of every row of DATA as CSV.
+
+    Labels are those of the lowest expected cost at the prices given here or kept with the model;
+    without prices a score of 0 and above is positive.
+    """
+    costs = parse_costs(cost, cost_columns)
     options = ReadingOptions(**reading)
     check_apart((model, data), (output, options.bad_lines))
     check_writable(output)
@@ -44,11 +63,14 @@ def command(model: str, data: str, output: str | None, safe_csv: bool, **reading
     try:
         for block in reader:
             scores = found.score_many(block.X)
-            decoded = found.labels.decode(np.asarray(scores) >= 0).tolist()
-            labels = (cell(label, safe=safe_csv) for label in decoded)
-            rows = zip(block.lines.tolist(), scores.tolist(), labels, strict=True)
-            file = file or ResultFile(output or "-", "line,score,predicted")
-            file.write(f"{line},{score!r},{label}" for line, score, label in rows)
+            decided = found.decided(scores, block.X, costs).tolist()
+            labels = (cell(label, safe=safe_csv) for label in decided)
+            columns = [map(str, block.lines.tolist()), map(repr, scores.tolist()), labels]
+            if proba:
+                columns.append(map(repr, found.probabilities(scores).tolist()))
+            header = "line,score,predicted" + ",probability" * proba
+            file = file or ResultFile(output or "-", header)
+            file.write(map(",".join, zip(*columns, strict=True)))
         whole = True
     finally:
         if file is not None:

@@ -27,7 +27,8 @@ from .active_options import (
 from .model_lock import model_lock
 from .options import (
     config_option,
-    cost_option,
+    cost_column_option,
+    deciding_cost_option,
     parse_label,
     parse_settings,
     quiet_option,
@@ -37,6 +38,7 @@ from .options import (
     settings_option,
 )
 from .output import (
+    Bill,
     Live,
     bad_lines,
     heading,
@@ -90,9 +92,8 @@ Examples:
 )
 @click.option("--resume", is_flag=True, help="Resume an interrupted run from its checkpoint.")
 @click.option("--limit", type=click.IntRange(1), help="Stop after this many rows.")
-@cost_option(
-    'Costs of mistakes, for the report; to learn with them: --set class_weight="{1: 9, 0: 1}".'
-)
+@deciding_cost_option
+@cost_column_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @safe_csv_option
 @quiet_option
@@ -114,7 +115,7 @@ def _run(job: Job) -> int:
     live = Live(job.options.quiet or job.options.as_json)
     try:
         for _ in job.work():
-            live.update(job.run.counts, *job.options.cost, job.done())
+            live.update(job.run.counts, job.bill, job.done())
             if stop.code:
                 break
     finally:
@@ -142,6 +143,9 @@ class Job:
         else:
             self.model = options.make()
             self.model.check_params()
+        if options.costs is not None and not options.resume:
+            self.model.costs = options.costs
+        self.bill = Bill.of(self.model.costs)
         check_time(self.model, options.time)
         self.reader = reader_from(options.data, options, self.model)
         self._written = state or {}
@@ -261,9 +265,11 @@ class Job:
             notes += [f"left out: {text}" for text in left_out(self.reader, most=5)]
             if self.run.auc.value == self.run.auc.value:
                 notes.append(f"AUC {self.run.auc.value:.2%} over the whole run")
-            self._page.write(
-                self.name, self.model, self.options.data, self.run.counts, self.options.cost, notes
-            )
+            prices = Bill() if self.bill.own else self.bill
+            if self.bill.own:
+                notes.append(f"cost {self.bill.cost(self.run.counts):,.6g} {self.bill}")
+            cost = prices.miss, prices.alarm
+            self._page.write(self.name, self.model, self.options.data, self.run.counts, cost, notes)
         if self.saved and not interrupted and os.path.exists(self._mark):
             self._discard_earlier()
             os.unlink(self._mark)
@@ -287,7 +293,7 @@ class Job:
                     "parameters": self.model.get_params(),
                     "data": self.options.data,
                     "positive": self.model.labels.positive,
-                    **measures(counts, *self.options.cost),
+                    **measures(counts, self.bill),
                     "auc": self.run.auc.value,
                     "auc_error": self.run.auc.error,
                     "budget_left": self._left(),
@@ -314,7 +320,7 @@ class Job:
         state = "interrupted after" if interrupted else "over"
         speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
         heading(f"{self.name} {state} {counts.events:,} events of {self.options.data}{speed}")
-        print_result(counts, *self.options.cost, auc=self.run.auc, left=self._left())
+        print_result(counts, self.bill, auc=self.run.auc, left=self._left())
         if self.saved:
             click.echo(f"saved to {visible(self.options.save_path or '')}")
         if self._page and self._page.path != "-":
@@ -341,7 +347,7 @@ class Job:
 
     def _write_predictions(self, file: ResultFile, piece: Slice) -> None:
         safe = self.options.safe_csv
-        decoded = self.model.labels.decode(piece.scores >= 0).tolist()
+        decoded = self.model.labels.decode(piece.alarms).tolist()
         labels = (cell(label, safe=safe) for label in decoded)
         lines = piece.block.lines[piece.first : piece.first + len(piece.scores)].tolist()
         rows = zip(lines, piece.scores.tolist(), labels, strict=True)
@@ -358,7 +364,7 @@ class Job:
             counts.sensitivity,
             counts.specificity,
             counts.sum(),
-            counts.cost(*self.options.cost),
+            self.bill.cost(counts),
             counts.queries,
             counts.updates,
             self.run.auc.value,

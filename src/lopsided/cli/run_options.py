@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import click
 
 from .active_options import DEFAULT_LEARNER, LearnerOptions
 from .model_lock import lock_path
-from .options import ReadingOptions, check_apart, check_writable
+from .options import ReadingOptions, check_apart, check_writable, parse_costs
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,8 @@ class RunOptions(LearnerOptions, ReadingOptions):
     checkpoint: int | None
     resume: bool
     limit: int | None
-    cost: tuple[float, float]
+    cost: tuple[float, float] | None
+    cost_columns: tuple[str, ...]
     as_json: bool
     safe_csv: bool
     quiet: bool
@@ -41,6 +43,11 @@ class RunOptions(LearnerOptions, ReadingOptions):
             raise click.UsageError("--checkpoint and --resume need --save FILE")
         if self.learner is not None and self.load_path is not None and not self.resume:
             raise click.UsageError("--learner and --load: the saved model has its learner")
+
+    @property
+    def costs(self) -> dict[str, Any] | None:
+        """The costs that are given, as a model takes them."""
+        return parse_costs(self.cost, self.cost_columns)
 
     @property
     def results(self) -> tuple[str | None, ...]:

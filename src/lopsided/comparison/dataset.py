@@ -22,6 +22,7 @@ from ..estimator.batch import (
     unmasked,
 )
 from ..estimator.labels import Labels, as_labels
+from ..estimator.prices import price_table
 from ..evaluation.progressive import Progress
 from .sklearn_models import SklearnModel, score_each
 
@@ -71,7 +72,8 @@ class Dataset:
             if isinstance(scores, DivergedError):
                 outcomes[k] = scores
             else:
-                outcomes[k] = judged(codes, scores, weights, finished(learned[k]))
+                alarms = _alarms(models[k], scores, X)
+                outcomes[k] = judged(codes, scores, alarms, weights, finished(learned[k]))
         return outcomes
 
 
@@ -90,22 +92,32 @@ def finished(outcome: Outcome) -> Progress:
     return outcome
 
 
+def _alarms(model: Any, scores: NDArray[np.float64], X: Any) -> NDArray[np.bool_]:
+    """Return the decisions of a model about rows that it gave these scores."""
+    if isinstance(model, SklearnModel) or (model.fitted.by_sign and model.costs is None):
+        return scores >= 0
+    prices = price_table(model.costs, X, len(scores))
+    return np.asarray(model.fitted.core.margins(scores, prices)) >= 0
+
+
 def judged(
     codes: NDArray[np.int8],
     scores: NDArray[np.float64],
+    alarms: NDArray[np.bool_],
     weights: NDArray[np.float64] | None,
     learned: Progress,
 ) -> Progress:
-    """Count the mistakes of scores; updates and queries are those of the training pass."""
+    """Count the mistakes of decisions; updates and queries are those of the training pass."""
     return Progress.tally(
         codes > 0,
-        scores >= 0,
+        alarms,
         weights,
         queries=learned.queries,
         updates=learned.updates,
         scores=scores,
         labels=codes,
         weights=weights,
+        alarms=alarms,
     )
 
 

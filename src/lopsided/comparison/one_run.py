@@ -201,7 +201,8 @@ def _parts(
 
 def _part(progress: Progress, part: slice) -> Progress:
     weights = None if progress.weights is None else progress.weights[part]
-    return judged(progress.labels[part], progress.scores[part], weights, progress)
+    alarms = progress.alarms[part]
+    return judged(progress.labels[part], progress.scores[part], alarms, weights, progress)
 
 
 def _blame(learner: Learner, point: int, split: Split, error: ValueError) -> ValueError:

@@ -99,6 +99,7 @@ class SklearnModel:
             labels=codes,
             weights=weights,
             marks=_marks(codes > 0, scores >= 0, weights, every),
+            alarms=scores >= 0,
         )
 
     def score_rows(self, X: Any) -> NDArray[np.float64]:
@@ -226,5 +227,5 @@ def _marks(
     used = np.ones(len(positive)) if weights is None else weights
     events = np.asarray(used != 0, dtype=np.float64)
     parts = (positive, ~positive, positive & ~alarm, ~positive & alarm)
-    columns = [events, *(used * part for part in parts), events, events]
+    columns = [events, *(used * part for part in parts), events, events, 0 * events]
     return np.asarray(np.cumsum(np.column_stack(columns), axis=0)[every - 1 :: every])

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from .batch import as_weights
 from .columns import check_columns
 from .fitted import Snapshot
 from .labels import Labels, as_labels
 from .learning import Learning, put
 from .parameters import choice, integer, switch
+from .prices import event_prices, price_table
 from .sklearn_compat import binary_classifier_tags
 
 if TYPE_CHECKING:
@@ -39,11 +41,18 @@ class OnlineClassifier(Learning):
         The positive class: the rare one, which is expensive to miss. Default: the larger label.
     hash_bits : int, optional
         Hash the names of dict events into 2 ** hash_bits columns instead of storing them.
+    costs : dict, optional
+        What answers cost, {"miss": 60, "alarm": 3}, and "hit" and "pass" where right answers cost
+        something or, below 0, gain something. Each is a number, the name of a feature, whose value
+        is the price of the event, or a function of the event. Decisions are then made at the lowest
+        expected cost, by the calibrated probability; scores and learning do not depend on it, and
+        it may change at any time. Default: the sign of the score decides.
     """
 
     scaling: str = choice("auto", *_SCALINGS)
     positive: Any = None
     hash_bits: int | None = integer(None, 1, 28, optional=True)
+    costs: Any = None
 
     # Learning ------------------------------------------------------------------------------------
 
@@ -124,24 +133,55 @@ class OnlineClassifier(Learning):
     # Predicting ----------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of rows as scikit-learn wants them: above 0 means classes_[1].
+        """Return how far each row is from the decision, as scikit-learn wants it.
 
-        That is the positive class unless its label comes first in order; score_many and score_one
-        are always about the positive class.
+        Above 0 means classes_[1], which is the positive class unless its label comes first in
+        order; score_many and score_one are always about the positive class. Without costs these
+        are the scores, with costs the log odds less those from which an alarm is worth its price.
         """
-        scores = self.score_many(X)
-        return -scores if self.labels.turned else scores
+        margins = self._margins(self.score_many(X), X, None)
+        return -margins if self.labels.turned else margins
 
     def score_many(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of rows; 0 and above means positive."""
+        """Return the scores of rows; without costs 0 and above means positive."""
         model = self.fitted.core
         batch = self._batch(X, model)
         check_columns(type(self).__name__, model, batch, learning=False)
         return np.asarray(model.score(batch.rows))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels predicted for rows."""
-        return self.labels.decode(self.score_many(X) >= 0)
+    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
+        """Return the labels predicted for rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, data frame or list of dicts
+            The events.
+        costs : dict, optional
+            As the parameter of that name, for these rows; values may also be arrays.
+        """
+        return self.decided(self.score_many(X), X, costs)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each label, in the order of classes_, for rows.
+
+        They are calibrated by the labels met so far and the scores that events had before.
+        """
+        scores = self.score_many(X)
+        positive = self.probabilities(scores)
+        known = self.labels.classes.tolist()
+        if len(known) == 1:
+            return np.ones((len(scores), 1))
+        both = (positive, 1 - positive) if self.labels.turned else (1 - positive, positive)
+        return np.stack(both, axis=1)
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probability of each label for one event."""
+        score = self.score_one(x)
+        positive = float(self.probabilities(np.array([score]))[0])
+        labels = self.labels
+        if labels.negative is None or labels.positive is None:
+            return {labels.classes.tolist()[0]: 1.0}
+        return {labels.negative: 1 - positive, labels.positive: positive}
 
     def score_one(self, x: Any) -> float:
         """Return the score of one event: what it would get if it came next."""
@@ -160,7 +200,11 @@ class OnlineClassifier(Learning):
         if fitted is None or score is None:
             score, fitted = self.score_one(x), self.fitted
         decoded = fitted.labels.decoded or fitted.labels.decode_both()
-        return decoded[score >= 0]
+        costs = fitted.costs if fitted.current else self.costs
+        if fitted.by_sign and costs is None:
+            return decoded[score >= 0]
+        (margin,) = fitted.core.margins(np.array([score]), event_prices(costs, x)).tolist()
+        return decoded[margin >= 0]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""
@@ -168,6 +212,29 @@ class OnlineClassifier(Learning):
         hit = predicted == as_labels(y, len(predicted))
         weights = as_weights(sample_weight, len(hit))
         return float(np.average(hit, weights=weights))
+
+    def _margins(self, scores: NDArray[np.float64], X: Any, costs: Any) -> NDArray[np.float64]:
+        """Return how far the scores of rows are above the decision for the positive class."""
+        prices = price_table(self.costs if costs is None else costs, X, len(scores))
+        fitted = self.fitted
+        if fitted.by_sign and prices is None:
+            return scores
+        return np.asarray(fitted.core.margins(scores, prices))
+
+    def decided(self, scores: NDArray[np.float64], X: Any, costs: Any = None) -> NDArray[Any]:
+        """Return the labels predicted for rows that have these scores: see predict."""
+        return self.labels.decode(self._margins(scores, X, costs) >= 0)
+
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of the positive label at these scores."""
+        core = self.fitted.core
+        if not core.calibrated:
+            raise InputError(
+                f"{type(self).__name__}: probabilities are learned from labels, and this model has "
+                "met none since it was made, or was saved by a version that had no probabilities: "
+                "let it learn from labelled events first"
+            )
+        return np.asarray(core.probabilities(scores))
 
     # What was learned ----------------------------------------------------------------------------
 

@@ -31,6 +31,10 @@ class Fitted:
         The estimator's parameters when the core was built.
     constants : int
         How many of the core's coefficients come before those of the features.
+    by_sign : bool
+        Whether the sign of the score decides, where no costs are given.
+    costs : dict or None
+        The estimator's costs, which are not the core's.
     current : bool
         Whether the parameters are still those of the estimator. A parameter that is set makes this
         False until the estimator learns again.
@@ -43,6 +47,8 @@ class Fitted:
     scaling: dict[str, bool]
     parameters: dict[str, Any]
     constants: int = 0
+    by_sign: bool = True
+    costs: Any = None
     current: bool = True
 
     def replace(self, **changes: Any) -> Fitted:

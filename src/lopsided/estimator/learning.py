@@ -16,6 +16,7 @@ from .fitted import Fitted
 from .labels import Labels, Visit, as_labels
 from .locking import locked
 from .parameters import Parameterised, check_parameters, fields_of, is_number, nearest, same
+from .prices import check_costs, price_table
 from .sklearn_compat import not_fitted
 
 # CPython 3.11 reads the attributes of an object five times as slowly once its __dict__ was looked
@@ -60,6 +61,7 @@ class Learning(Parameterised):
     scaling: str
     positive: Any
     hash_bits: int | None
+    costs: Any
 
     _core_name: ClassVar[str]  # of the learner in the core
     _has_variance: ClassVar[bool] = False  # the core can say how sure the learner is
@@ -73,8 +75,12 @@ class Learning(Parameterised):
             if not self._has_attribute(name):
                 hint = nearest(name, self.parameter_names())
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: {hint}")
-            # A parameter changed in mid-stream reaches the model before it learns again.
-            if self._fitted is not None and self._fitted.current:
+            # A parameter changed in mid-stream reaches the model before it learns again. Costs are
+            # not the model's.
+            if self._fitted is not None and name == "costs" and name in self._fitted.parameters:
+                parameters = {**self._fitted.parameters, "costs": value}
+                put(self, "_fitted", self._fitted.replace(parameters=parameters, costs=value))
+            elif self._fitted is not None and self._fitted.current:
                 put(self, "_fitted", self._fitted.replace(current=False))
         super().__setattr__(name, value)
 
@@ -106,7 +112,7 @@ class Learning(Parameterised):
 
     def _own_options(self) -> dict[str, Any]:
         """Return the parameters that the core's learner takes, by its names."""
-        common = Learning._fixed
+        common = (*Learning._fixed, "costs")
         own = {k: v for k, v in self.get_params().items() if k not in common and v is not None}
         switches = {f.name for f in fields_of(type(self)) if isinstance(f.default, bool)}
         return {k: bool(v) if k in switches else v for k, v in own.items()}
@@ -138,6 +144,7 @@ class Learning(Parameterised):
     def check_params(self) -> None:
         """Raise a ValueError that names the first parameter that is not valid."""
         check_parameters(self)
+        check_costs(self.costs)
 
     def _scaling(self, form: str) -> dict[str, bool]:
         wanted = self.scaling
@@ -157,14 +164,17 @@ class Learning(Parameterised):
         self.check_params()
         kind = self.core_kind()
         options = {**scaling, **self._cost_options(labels), **self._own_options()}
+        core = _core.Model(kind, options, int(self.hash_bits or 0), self._weights_matter())
         return Fitted(
-            core=_core.Model(kind, options, int(self.hash_bits or 0), self._weights_matter()),
+            core=core,
             labels=labels,
             kind=kind,
             options=options,
             scaling=scaling,
             parameters=self.get_params(deep=False),
             constants=self._constants(options),
+            by_sign=core.by_sign,
+            costs=self.costs,
         )
 
     def _new_labels(self, classes: ArrayLike | None = None) -> Labels:
@@ -230,6 +240,7 @@ class Learning(Parameterised):
         scores: bool = False,
         time: ArrayLike | None = None,
         delay: Any = None,
+        costs: Any = None,
     ) -> dict[str, Any]:
         """Learn from a batch, all of it or nothing, and return what happened.
 
@@ -247,15 +258,17 @@ class Learning(Parameterised):
             How many events there are between points of the curve; 0 for no curve.
         scores : bool
             Return the score that each event had before it was learned.
-        time, delay
+        time, delay, costs
             As for progressive.
 
         Returns
         -------
         dict
             Counts, "seconds", "curve", "labels" and "weights"; with `scores` also "scores" and, of
-            a learner that asks, "asked" and "probabilities".
+            a learner that asks, "asked" and "probabilities"; "alarms" where more than the sign of
+            the score decides.
         """
+        prices = price_table(self.costs if costs is None else costs, X, np.size(y))
         ready = self._ready(
             X,
             y,
@@ -280,6 +293,7 @@ class Learning(Parameterised):
             ready.delays,
             first,
             last,
+            prices,
         )
         if not result["events"] and fresh:
             raise InputError("every sample weight is zero: there is nothing to fit")

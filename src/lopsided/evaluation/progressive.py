@@ -15,6 +15,8 @@ from ..estimator.bank import learn_together
 from ..estimator.base import OnlineClassifier
 from ..metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
 
+_NO_ALARMS = np.zeros(0, bool)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Progress(Counts):
@@ -33,7 +35,9 @@ class Progress(Counts):
         order visited. An event of weight 0 has the score NaN.
     marks : array or None
         The points of the curve: events, positives, negatives, false_negatives, false_positives,
-        queries and updates.
+        queries, updates and money.
+    alarms : array
+        Whether each event was predicted positive, before it was learned.
     asked, probabilities : array or None
         For active learners: whether each label was queried, and the probability of the query, 0
         where the budget did not allow it.
@@ -46,6 +50,7 @@ class Progress(Counts):
     marks: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
     asked: NDArray[np.bool_] | None = dataclasses.field(repr=False, default=None)
     probabilities: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
+    alarms: NDArray[np.bool_] = dataclasses.field(repr=False, default_factory=lambda: _NO_ALARMS)
 
     @cached_property
     def curve(self) -> tuple[Counts, ...]:
@@ -92,6 +97,7 @@ def progressive(
     points: int = 15,
     delay: Any = None,
     time: ArrayLike | None = None,
+    costs: Any = None,
 ) -> Progress:
     """Run a model over a stream in one pass, predicting each event before learning from it.
 
@@ -118,6 +124,9 @@ def progressive(
         is its place in a fresh pass. Default: labels come at once.
     time : array, optional
         For a daily budget: when each event happened.
+    costs : dict, optional
+        As the parameter of the model, for this pass; values may also be arrays with one for each
+        row of X. `money` sums what the decisions cost.
 
     Returns
     -------
@@ -144,6 +153,7 @@ def progressive(
         scores=True,
         time=time,
         delay=delay,
+        costs=costs,
     )
     return _progress(result, *_visited(result, order))
 
@@ -297,17 +307,19 @@ def _progress(result: dict[str, Any], labels: Any, weights: Any) -> Progress:
         marks=result["curve"],
         asked=result["asked"].astype(bool) if "asked" in result else None,
         probabilities=result.get("probabilities"),
+        alarms=result["alarms"].view(bool) if "alarms" in result else result["scores"] >= 0,
     )
 
 
 def _point(row: NDArray[np.float64]) -> Counts:
-    events, positives, negatives, false_negatives, false_positives, queries, updates = row.tolist()
+    events, positives, negatives, false_negatives, false_positives, queries, updates, money = row
     return Counts(
-        positives=positives,
-        negatives=negatives,
-        false_negatives=false_negatives,
-        false_positives=false_positives,
+        positives=float(positives),
+        negatives=float(negatives),
+        false_negatives=float(false_negatives),
+        false_positives=float(false_positives),
         events=int(events),
         queries=int(queries),
         updates=int(updates),
+        money=float(money),
     )

@@ -22,6 +22,8 @@ _BY_CUSTOM = {0, 1, -1}  # labels whose meaning is conventional
 _HELD = 10_000  # rows to wait for the second label if the first does not tell the positive one
 _AFTER_FAULT = 256  # rows to learn at once after a bad one; twice as many after each success
 
+Said = tuple[NDArray[np.float64], NDArray[np.bool_]]  # scores and alarms
+
 
 @dataclasses.dataclass
 class Slice:
@@ -30,6 +32,7 @@ class Slice:
     block: Block
     first: int
     scores: NDArray[np.float64]
+    alarms: NDArray[np.bool_]
 
 
 class StreamRun:
@@ -165,13 +168,13 @@ class StreamRun:
 
     def _learn(self, block: Block, first: int, last: int) -> Slice:
         """Learn from a part of a block; rows with errors are bad lines."""
-        scores = np.full(last - first, np.nan)
+        scores, alarms = np.full(last - first, np.nan), np.zeros(last - first, bool)
         rows = np.arange(first, last)
         start, size = 0, len(rows)
         while start < len(rows):
             part = rows[start : start + size]
             try:
-                scores[part - first] = self._learn_rows(block, part)
+                scores[part - first], alarms[part - first] = self._learn_rows(block, part)
             except LabelError as error:
                 if error.row is None:
                     raise
@@ -190,15 +193,15 @@ class StreamRun:
         self.rows += last - first
         if self.stops:
             self._take_in(block, first, last)
-        return Slice(block, first, scores)
+        return Slice(block, first, scores, alarms)
 
     @staticmethod
     def _line(block: Block, error: LabelError | BadRowError) -> int:
         assert error.row is not None
         return int(block.lines[error.row])
 
-    def _learn_rows(self, block: Block, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Learn from rows, all or none; return their scores."""
+    def _learn_rows(self, block: Block, rows: NDArray[np.int64]) -> Said:
+        """Learn from rows, all or none; return their scores and alarms."""
         if isinstance(block.X, list) and len(rows) < len(block.lines):
             return self._learn_events(block, rows)
         in_order = rows[-1] - rows[0] + 1 == len(rows) and block.time is None
@@ -224,9 +227,9 @@ class StreamRun:
         self.counts = self.counts + Counts.of(result)
         self.seconds += result["seconds"]
         scores: NDArray[np.float64] = result["scores"]
-        return scores
+        return scores, result["alarms"].view(bool) if "alarms" in result else scores >= 0
 
-    def _learn_events(self, block: Block, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _learn_events(self, block: Block, rows: NDArray[np.int64]) -> Said:
         """Learn from some of the events of a block, without a look at the others."""
         try:
             return self._learn_rows(taken(block, rows), np.arange(len(rows)))
