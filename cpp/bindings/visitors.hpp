@@ -113,7 +113,7 @@ class StateFromDict final : public StateRestorer {
   template <class Value>
   Value find(const char* name) {
     if (!state_.contains(name)) throw std::invalid_argument(std::string("no state ") + name);
-    Value out;
+    Value out{};
     if (!nb::try_cast(state_[name], out)) validate(false, name);
     return out;
   }

@@ -41,7 +41,7 @@ def shared(sigma, x, r):
 
 
 class AROW(SecondOrder):
-    """Crammer et al. 2009; costs multiply the step of the mean."""
+    """Crammer et al. 2009; a cost divides r."""
 
     def __init__(self, *, covariance="diagonal", regularization=1.0, weight_state=False):
         self.covariance = covariance
@@ -52,10 +52,10 @@ class AROW(SecondOrder):
         loss = hinge(y, score)
         if loss == 0:
             return False
-        r = self.regularization
+        r = self.regularization / rho_of(y, rho)
         u = times(self.sigma, x)
         beta = 1 / (np.dot(x, u) + r)
-        self.w = self.w + rho_of(y, rho) * weight * loss * beta * y * u  # the old sigma
+        self.w = self.w + weight * loss * beta * y * u  # the old sigma
         update = woodbury if self.covariance == "full" else coordinate
         seen = np.sqrt(weight) * x if self.weight_state else x
         self.sigma = update(self.sigma, seen, r)

@@ -48,11 +48,12 @@ class Bank {
       GiveOptions give{options.values, first.values, tile.place(l)};
       prepare_.options(give);
       cost_.options(give);
+      decider_.options(give);
       asker_.options(give);
       tile.learner(l).options(give);
       same = same && give.same && give.at == options.values.size() && !asker_.on();
       same = same && model.features() == 0 && model.rounds() == 0;
-      same = same && tile.learner(l).banks();
+      same = same && tile.learner(l).banks() && !decider_.capacity.on();
     });
     columns_ = rows.columns();
     sparse_ = sparse(rows);
@@ -279,6 +280,7 @@ class Bank {
   std::vector<Tile<Real, 1, Learner>> small_;
   Prepare prepare_;
   Cost cost_;
+  Decider decider_;
   Asker asker_;
   Count rounds_ = 0;
   Index columns_ = 0;

@@ -455,7 +455,7 @@ class Recommended {
       0;  // after the trial: the full member that is kept, from 1, or one more than there are if none is; 0 during the trial
   mutable Prepare centred_, uncentred_;
   Table table_;  // for the constant and each feature: the members' weights, then their precisions - 1
-  std::array<Arow<FullCovariance>, seats> full_;
+  std::array<Arow<FullCovariance, double, CostIn::step>, seats> full_;
   std::array<double, members> missed_{}, alarmed_{};
   double rho_ = 1;
   std::array<double, members> weights_ = {};

@@ -1,4 +1,7 @@
 // AROW, adaptive regularization of weights (Crammer et al. 2009), over any covariance.
+//
+// A cost divides r, in the step and in the covariance: the closed form of the squared hinge times the cost, whose step
+// never goes beyond the margin. With CostIn::step it multiplies the step instead, as in files of Recommended.
 #pragma once
 
 #include "../simd.hpp"
@@ -7,7 +10,9 @@
 
 LOPSIDED_ISA_BEGIN
 
-template <class Covariance, class Real = double>
+enum class CostIn { covariance, step };
+
+template <class Covariance, class Real = double, CostIn cost_in = CostIn::covariance>
 struct Arow {
   static constexpr Hooks hooks{.prefetch_targets = true, .variances = true, .coefficients = true};
 
@@ -31,10 +36,14 @@ struct Arow {
   Real loss(const Real& score, const Target& t) const { return 1 - t.y * score; }
   // The multiple of Sigma x that is added to the mean.
   Step<Real> step(const Real& score, const Target& t, const Real& variance) const {
-    const Real l = loss(score, t), beta = 1 / (variance + regularization);
-    return {l > 0.0, l * beta * t.y * t.cost * t.weight};
+    const Real l = loss(score, t), beta = 1 / (variance + softness(t));
+    return {l > 0.0, l * beta * t.y * (cost_in == CostIn::step ? t.cost : 1.0) * t.weight};
   }
-  Real r(const Target& t) const { return weight_state ? regularization / t.weight : regularization; }
+  Real r(const Target& t) const { return weight_state ? softness(t) / t.weight : softness(t); }
+  Real softness(const Target& t) const {
+    if constexpr (cost_in == CostIn::step) return regularization;
+    else return regularization / t.cost;
+  }
 
   Vector coefficients() const { return mean; }
   void prefetch_targets(auto visit) const { visit(mean); }

@@ -3,6 +3,7 @@
 
 #include "../numbers/logistic.hpp"
 #include "calibration.hpp"
+#include "capacity.hpp"
 
 namespace lopsided {
 
@@ -19,6 +20,8 @@ struct Prices {
     if (!(fee > 0)) return -never;
     return logarithm(fee / stake);
   }
+  // What an alarm saves on average, where the positive class has probability p.
+  double gain(double p) const { return p * (miss - hit) - (1 - p) * (alarm - pass); }
   double of(bool positive, bool alarmed) const { return positive ? (alarmed ? hit : miss) : alarmed ? alarm : pass; }
 };
 
@@ -34,6 +37,7 @@ struct PriceList {
 struct Decider {
   bool log_odds = false;  // scores are calibrated log odds already
   Calibration calibration;
+  Capacity capacity;
 
   // An alarm is raised where this is at least 0. rho: see Cost.
   double margin(double score, double rho, const Prices* prices) {
@@ -42,10 +46,19 @@ struct Decider {
   }
   double log_odds_of(double score) { return log_odds ? score : calibration.log_odds(score); }
   // Whether the sign of the score decides.
-  bool by_sign(const PriceList& prices) const { return !prices && !log_odds; }
+  bool by_sign(const PriceList& prices) const { return !prices && !log_odds && !capacity.on(); }
+
+  // Decides about an event that has arrived. An alarm takes its share of the capacity.
+  bool decide(double score, double rho, const Prices* prices, double day) {
+    const double above = margin(score, rho, prices);
+    if (!capacity.on()) return above >= 0;
+    return capacity.allows(above >= 0, prices ? prices->gain(sigmoid(log_odds_of(score))) : above, day);
+  }
+  void options(auto&& visit) { capacity.options(visit); }
 
   void state(auto&& visit) {
     if (!log_odds) calibration.state(visit);
+    capacity.state(visit);
   }
 };
 

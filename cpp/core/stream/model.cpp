@@ -67,7 +67,7 @@ void Model::ask(const Rows& given, const AskedAbout& about, const Answers& out) 
   };
   if (scored_first(given, given.size())) return or_take_back([&] { go(given, false); });
   if (!prepare_.standard && !facts_.remembers && given.columns() <= features_)  // the learner stays unchanged
-    return asker_.or_go_back([&] { go(given, true); });
+    return asker_.or_go_back([&] { or_decide_again([&] { go(given, true); }); });
   if (cheap_copy(given, given.size())) return or_go_back([&] { go(given, false); });
   std::vector<double> squares;
   go(given.checked(squares), false);
@@ -92,6 +92,7 @@ void Model::nonzeros(std::vector<Index>& features, std::vector<double>& weights)
 void Model::options(OptionVisitor& visit) {
   prepare_.options(visit);
   cost_.options(visit);
+  decider_.options(visit);
   asker_.options(visit);
   learner_options(visit);
   if (const std::size_t known = known_columns()) grow_to(static_cast<Index>(known) - prepare_.offset());
@@ -137,6 +138,16 @@ void Model::or_go_back(auto act) {
     act();
   } catch (...) {
     go_back_to(std::move(*before));
+    throw;
+  }
+}
+
+void Model::or_decide_again(auto act) {
+  const Capacity before = decider_.capacity;
+  try {
+    act();
+  } catch (...) {
+    decider_.capacity = before;
     throw;
   }
 }

@@ -97,6 +97,7 @@ class Model {
   bool cheap_copy(const Rows& rows, Count visits) const;
   bool scored_first(const Rows& rows, Count visits) const;
   void or_go_back(auto act);
+  void or_decide_again(auto act);
   void or_take_back(auto act);
 };
 

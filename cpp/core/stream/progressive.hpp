@@ -113,7 +113,7 @@ class Coming {
 [[gnu::noinline]] inline bool decide_by_price(Decider& decider, Pass& pass, Count i, Count at, double weight,
                                               double score, double rho) {
   const Prices* const prices = pass.prices.at(at);
-  const bool alarmed = decider.margin(score, pass.rho.value_or(rho), prices) >= 0;
+  const bool alarmed = decider.decide(score, pass.rho.value_or(rho), prices, pass.days ? pass.days[at] : 0);
   if (pass.alarms) pass.alarms[i] = alarmed;
   if (prices) pass.tally.money += weight * prices->of(pass.labels[at] > 0, alarmed);
   return alarmed;
@@ -123,7 +123,7 @@ template <class Row, Learner L>
 LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare& prepare, Decider& decider, Cost& cost,
                               Count& round, Asker* asker, Scratch& read, Scratch& prepared) {
   Coming coming;
-  const bool by_sign = decider.by_sign(pass.prices);
+  const bool by_sign = pass.free || decider.by_sign(pass.prices);
   const Prefetch prefetch(learner, prepare.offset());
   const Count fetched = pass.fetched(rows);
   for (Count i = 0; i < pass.size; ++i) {
@@ -162,7 +162,7 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare&
           asker->estimates.add(y, weight, alarmed, probability);
           calibrate<L>(decider, score, y, weight / probability);
         }
-      } else {
+      } else if (!pass.free) {  // who names a label unasked has a reason
         calibrate<L>(decider, score, y, weight);
       }
       pass.tally.queries += static_cast<Count>(asked);
@@ -213,7 +213,8 @@ void ask_all(const Rows& rows, const AskedAbout& given, L& learner, Prepare& pre
       const double score = hook::observe(learner, x[i]);
       if (!std::isfinite(score)) refuse_score(first + i);
       out.scores[first + i] = score;
-      out.alarms[first + i] = decider.margin(score, cost.rho(), given.prices.at(first + i)) >= 0;
+      const double day = given.days ? given.days[first + i] : 0;
+      out.alarms[first + i] = decider.decide(score, cost.rho(), given.prices.at(first + i), day);
     }
     for (Count i = first; i < last;)
       i += decide(asker, learner, x + (i - first), out.scores + i, last - i, cost.rho(), 1,

@@ -48,13 +48,15 @@ struct Budget {
   bool share = false;  // of the events so far
   double per = 0;  // events in a period; 0: one period, or days
   bool daily = false, saving = false;
+  bool pace = false;  // spread over the period
   Count events = 0, used = 0;
   Count period = 0, spent = 0;  // the present period and the labels bought in it, with saving those in all periods
   double first = 0;  // day or event with which the first period began; unknown: the next one
+  double elapsed = 0;  // share of the present period, for the pace
 
   bool periodic() const { return daily || per > 0; }
   void observe(double day) {
-    const double now = daily ? day : static_cast<double>(events);
+    const double now = daily ? std::floor(day) : static_cast<double>(events);
     if (events++ == 0 || first == unknown) first = now;
     if (!periodic()) return;
     const double at = daily ? now - first : std::floor((now - first) / per);
@@ -62,11 +64,16 @@ struct Budget {
       period = static_cast<Count>(at);
       if (!saving) spent = 0;
     }
+    elapsed = daily ? day - now : (now - first) / per - at;
+    if (at < static_cast<double>(period)) elapsed = 0;  // nobody knows the time of the present day
   }
   double left() const {
     const double bought = static_cast<double>(periodic() ? spent : used);
     const double times = share ? static_cast<double>(events) : saving ? static_cast<double>(period + 1) : 1;
-    return std::max(0.0, std::floor(labels * times / price) - bought);
+    const double whole = std::max(0.0, std::floor(labels * times / price) - bought);
+    if (!pace || !periodic()) return whole;
+    const double late = saving ? static_cast<double>(period) + elapsed : elapsed;
+    return std::clamp(std::floor(labels * late / price) + 1 - bought, 0.0, whole);
   }
   // The next of n events arrive: all whose labels can surely be bought in this period, which are returned, or one whose
   // label cannot, and then 0 is returned.
@@ -88,6 +95,7 @@ struct Budget {
     visit("budget_per", per);
     visit("budget_daily", daily);
     visit("budget_saving", saving);
+    visit("budget_pace", pace);
   }
   void state(auto&& visit) {
     visit("budget.events", events);
@@ -96,6 +104,9 @@ struct Budget {
     visit("budget.spent", spent);
     visit("budget.first", first);
     validate(std::isfinite(first), "budget.first");
+    if (!pace) return;
+    visit("budget.elapsed", elapsed);
+    validate(elapsed >= 0 && elapsed <= 1, "budget.elapsed");
   }
 };
 

@@ -37,6 +37,7 @@ from ..estimator.parameters import (
     number,
     parameter,
     positive,
+    switch,
 )
 from ..estimator.prices import event_prices, price_table
 from ..estimator.sklearn_compat import not_fitted
@@ -97,6 +98,9 @@ class Active(OnlineClassifier):
     budget : int, float, str, Budget or None
         How many labels may be bought, see `Budget`; None for no limit. When it is spent the model
         still predicts but no longer learns.
+    pace : bool
+        Spread the labels of a budget with periods over each period, by the time of day or the
+        number of events, instead of buying the first ones that are wanted.
     delta : float, optional
         d for both classes, default 1. Larger values ask for more labels.
     delta_pos, delta_neg : float, optional
@@ -139,6 +143,7 @@ class Active(OnlineClassifier):
         "a number above 0 and up to 1, or None",
         lambda v: v is None or (is_number(v) and 0 < v <= 1),
     )
+    pace: bool = switch(False)
     explore: float = number(0.0, low=0, high=1)
     seed: int = integer(0, 0, 2**32 - 1)
     max_pending: int = integer(10000, 1, 2**31)
@@ -148,6 +153,7 @@ class Active(OnlineClassifier):
     positive: ClassVar[Any] = _of_learner("positive")  # type: ignore[misc]
     hash_bits: ClassVar[Any] = _of_learner("hash_bits")  # type: ignore[misc]
     costs: ClassVar[Any] = _of_learner("costs")  # type: ignore[misc]
+    capacity: ClassVar[Any] = _of_learner("capacity")  # type: ignore[misc]
 
     _shares_passes = False
     _always_shown = ("learner",)
@@ -197,7 +203,7 @@ class Active(OnlineClassifier):
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0, *, time: Any = None) -> Self:
         """Meet one event, and learn from it if its label is bought."""
-        if time is None and (self.budget is None or not self.needs_time):
+        if time is None and not self.needs_time:
             return super().learn_one(x, y, weight)
         rows = [x] if isinstance(x, dict) else np.asarray(x)[None]
         self.pass_over(rows, [y], [weight], time=None if time is None else [time])
@@ -494,7 +500,9 @@ class Active(OnlineClassifier):
         inner.check_params()
         super().check_params()
         check_query(self, inner)
-        as_budget(self.budget)
+        budget = as_budget(self.budget)
+        if self.pace and (budget is None or budget.per is None):
+            raise ParameterError("pace", "needs a budget with a period, like '50/day'")
 
     # Inside --------------------------------------------------------------------------------------
 
@@ -549,6 +557,7 @@ class Active(OnlineClassifier):
             **self._inner()._own_options(),
             **query_options(self),
             **({} if budget is None else budget.options()),
+            **({"budget_pace": True} if self.pace else {}),
         }
 
     def _asking(self) -> dict[str, Any]:
@@ -608,16 +617,23 @@ class Active(OnlineClassifier):
     @property
     def needs_time(self) -> bool:
         """Whether the budget is daily, so that events must come with their times."""
+        return self.daily_budget or super().needs_time
+
+    @property
+    def daily_budget(self) -> bool:
+        """Whether the budget is one for each day."""
         budget = self.budget
         return isinstance(budget, (str, Budget)) and _daily(budget)
 
     def _days(self, time: Any, rows: int) -> NDArray[np.float64]:
         if time is None:
-            if self.needs_time:
+            if self.daily_budget:
                 raise InputError("a daily budget needs the times of the events", remedy=[_TIME])
+            if self.needs_time:
+                raise InputError("a daily capacity needs the times of the events", remedy=[_TIME])
             return np.zeros(rows)
         if not self.needs_time:
-            raise ParameterError("time", "has an effect only with a daily budget")
+            raise ParameterError("time", "has an effect only with a daily budget or capacity")
         return as_days(time, rows)
 
     def _latest(
@@ -629,8 +645,8 @@ class Active(OnlineClassifier):
         return latest_day(days, self._met[1], rows)
 
     def _latest_one(self, model: _core.Model, day: float) -> float:
-        if self._met is not None and self._met[0] is model and day == self._met[1]:
-            return day  # most events are of the same day as the one before
+        if self._met is not None and self._met[0] is model and day // 1 == self._met[1]:
+            return self._met[1]  # most events are of the same day as the one before
         try:
             return self._latest(model, np.array([day]), np.zeros(1, np.int64))
         except BadRowError as error:

@@ -157,6 +157,8 @@ def carried_over(
 
     Labels bought so far count, but periods of another kind begin with the next event.
     """
+    if now.get("budget_pace"):
+        state = {"budget.elapsed": 0.0, **state}
     kinds = [
         (options.get("budget_daily", False), options.get("budget_per", 0.0))
         for options in (before, now)

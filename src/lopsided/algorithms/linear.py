@@ -284,7 +284,8 @@ class _SecondOrder(CostSensitiveClassifier):
 class AROW(_SecondOrder):
     """Adaptive regularization of weights: second-order learning that is robust to noise.
 
-    Class and event weights multiply the step of the mean.
+    The weight of a class divides r, so that no step goes beyond the margin, whatever the cost.
+    Event weights multiply the step of the mean.
 
     Parameters
     ----------

@@ -20,9 +20,10 @@ DEFAULT_LEARNER = "Recommended"
 _ASKING = (
     click.option("--budget", help="Labels to buy: 1000, 5%, 20/1000, 50/day or 300EUR@1.5."),
     click.option("--saving", is_flag=True, help="Carry over what a period of the budget leaves."),
+    click.option("--pace", is_flag=True, help="Spread the budget of a period over the period."),
     click.option("--query", help="Query rule: always, random, margin, asymmetric or confidence."),
 )
-time_option = click.option("--time", help="Column or key of times, for a daily budget.")
+time_option = click.option("--time", help="Column or key of times, for days.")
 
 
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,6 +42,7 @@ class LearnerOptions:
     positive: str | None
     budget: str | None
     saving: bool
+    pace: bool
     query: str | None
 
     def asking(self) -> dict[str, Any]:
@@ -49,7 +51,11 @@ class LearnerOptions:
             raise click.UsageError("--saving needs --budget")
         if self.budget is not None and self.saving and "/" not in self.budget:
             raise click.UsageError("--saving needs a budget with a period, like 20/1000 or 50/day")
+        if self.pace and (self.budget is None or "/" not in self.budget):
+            raise click.UsageError("--pace needs a budget with a period, like 20/1000 or 50/day")
         found: dict[str, Any] = {} if self.query is None else {"query": self.query}
+        if self.pace:
+            found["pace"] = True
         if self.budget is not None:
             try:
                 found["budget"] = Budget.parse(self.budget, saving=self.saving)
@@ -79,10 +85,11 @@ class LearnerOptions:
 
 def check_time(model: OnlineClassifier, time: str | None) -> None:
     """Raise unless times are given when, and only when, the budget wants them."""
-    daily = isinstance(model, Active) and model.needs_time
+    daily = model.needs_time
     if daily and time is None:
-        raise click.UsageError("a daily budget needs --time COLUMN")
+        kind = "budget" if isinstance(model, Active) and model.daily_budget else "capacity"
+        raise click.UsageError(f"a daily {kind} needs --time COLUMN")
     if time is not None and not daily:
         raise click.UsageError(
-            "--time has an effect only with a daily budget; --drop leaves a column out"
+            "--time has an effect only with a daily budget or capacity; --drop leaves a column out"
         )

@@ -94,6 +94,7 @@ Examples:
 @click.option("--limit", type=click.IntRange(1), help="Stop after this many rows.")
 @deciding_cost_option
 @cost_column_option
+@click.option("--capacity", help="Alarms to raise at most: 50/day or 20/1000.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @safe_csv_option
 @quiet_option
@@ -145,6 +146,9 @@ class Job:
             self.model.check_params()
         if options.costs is not None and not options.resume:
             self.model.costs = options.costs
+        if options.capacity is not None and not options.resume:
+            self.model.capacity = options.capacity
+            self.model.check_params()
         self.bill = Bill.of(self.model.costs)
         check_time(self.model, options.time)
         self.reader = reader_from(options.data, options, self.model)

@@ -28,6 +28,7 @@ class RunOptions(LearnerOptions, ReadingOptions):
     limit: int | None
     cost: tuple[float, float] | None
     cost_columns: tuple[str, ...]
+    capacity: str | None
     as_json: bool
     safe_csv: bool
     quiet: bool

@@ -25,7 +25,7 @@ def may_share(model: OnlineClassifier, X: Any) -> bool:
     """Say whether models like this one, but for some numbers, can learn together."""
     targeted = getattr(model, "target_sparsity", None) is not None
     usual = type(model).pass_over is OnlineClassifier.pass_over and model._shares_passes
-    usual = usual and model.costs is None
+    usual = usual and model.costs is None and model.capacity is None
     return usual and not targeted and not is_events(X) and _core.learns_together(model.core_kind())
 
 
@@ -106,7 +106,7 @@ def _scores(model: OnlineClassifier, batch: Any) -> Scores:
 def _alike(models: Sequence[OnlineClassifier]) -> bool:
     """Say whether the same batch is the same for all; the core looks at the rest."""
     first = models[0]
-    names = (*first._fixed, "class_weight", "costs")
+    names = (*first._fixed, "class_weight", "costs", "capacity")
     return all(
         type(model) is type(first)
         and all(same(getattr(model, n, None), getattr(first, n, None)) for n in names)

@@ -47,12 +47,18 @@ class OnlineClassifier(Learning):
         is the price of the event, or a function of the event. Decisions are then made at the lowest
         expected cost, by the calibrated probability; scores and learning do not depend on it, and
         it may change at any time. Default: the sign of the score decides.
+    capacity : str, optional
+        At most so many alarms in a period, "50/day" or, of so many events, "20/1000". They are
+        raised about events of the highest expected gain, spread over the period. It binds the
+        decisions of progressive and ask, which meet events one after the other; predict knows of
+        no period.
     """
 
     scaling: str = choice("auto", *_SCALINGS)
     positive: Any = None
     hash_bits: int | None = integer(None, 1, 28, optional=True)
     costs: Any = None
+    capacity: str | None = None
 
     # Learning ------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from ..errors import InputError, Method, Parameter, ParameterError
 from .batch import Batch, as_batch, as_event_row, as_order, as_weights, is_events
+from .capacity import capacity_options, is_daily, with_capacity
 from .columns import check_columns, check_event_length
 from .fitted import Fitted
 from .labels import Labels, Visit, as_labels
@@ -18,6 +19,7 @@ from .locking import locked
 from .parameters import Parameterised, check_parameters, fields_of, is_number, nearest, same
 from .prices import check_costs, price_table
 from .sklearn_compat import not_fitted
+from .times import as_days
 
 # CPython 3.11 reads the attributes of an object five times as slowly once its __dict__ was looked
 # at: nothing here does.
@@ -38,6 +40,7 @@ def _used(events: list[Any], weights: NDArray[np.float64] | None, visit: Visit) 
     return [x if u else {} for x, u in zip(events, used, strict=True)]
 
 
+_TIME = ("give ", Parameter("time"))
 _START_OVER = ("call ", Method("fit"), " to start over")
 _NO_WEIGHTS = ("leave out ", Parameter("sample_weight"), " (0 to skip events is fine)")
 
@@ -62,6 +65,7 @@ class Learning(Parameterised):
     positive: Any
     hash_bits: int | None
     costs: Any
+    capacity: str | None
 
     _core_name: ClassVar[str]  # of the learner in the core
     _has_variance: ClassVar[bool] = False  # the core can say how sure the learner is
@@ -112,7 +116,7 @@ class Learning(Parameterised):
 
     def _own_options(self) -> dict[str, Any]:
         """Return the parameters that the core's learner takes, by its names."""
-        common = (*Learning._fixed, "costs")
+        common = (*Learning._fixed, "costs", "capacity")
         own = {k: v for k, v in self.get_params().items() if k not in common and v is not None}
         switches = {f.name for f in fields_of(type(self)) if isinstance(f.default, bool)}
         return {k: bool(v) if k in switches else v for k, v in own.items()}
@@ -130,10 +134,22 @@ class Learning(Parameterised):
         return True
 
     def _days(self, time: Any, rows: int) -> NDArray[np.float64] | None:
-        """Return the day of each event, where a budget wants to know."""
-        if time is not None:
-            raise ParameterError("time", "has an effect only on Active with a daily budget")
-        return None
+        """Return the day of each event, where a budget or a capacity wants to know."""
+        if not self.needs_time:
+            if time is not None:
+                raise ParameterError(
+                    "time",
+                    "has an effect only on Active with a daily budget, or with a daily capacity",
+                )
+            return None
+        if time is None:
+            raise InputError("a daily capacity needs the times of the events", remedy=[_TIME])
+        return as_days(time, rows)
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether events must come with their times."""
+        return is_daily(self.capacity)
 
     def _delays(self, delay: Any, rows: int) -> NDArray[np.float64] | None:
         """Return how many events later each label comes, if not at once."""
@@ -145,6 +161,7 @@ class Learning(Parameterised):
         """Raise a ValueError that names the first parameter that is not valid."""
         check_parameters(self)
         check_costs(self.costs)
+        capacity_options(self.capacity)
 
     def _scaling(self, form: str) -> dict[str, bool]:
         wanted = self.scaling
@@ -163,7 +180,8 @@ class Learning(Parameterised):
         """Return a model of these parameters that has learned nothing."""
         self.check_params()
         kind = self.core_kind()
-        options = {**scaling, **self._cost_options(labels), **self._own_options()}
+        limits = capacity_options(self.capacity)
+        options = {**scaling, **self._cost_options(labels), **limits, **self._own_options()}
         core = _core.Model(kind, options, int(self.hash_bits or 0), self._weights_matter())
         return Fitted(
             core=core,
@@ -213,6 +231,7 @@ class Learning(Parameterised):
                 remedy=["keep its value", _START_OVER, "start a new model"],
             )
         features, state, names = before.core.snapshot()
+        state = with_capacity(state, before.options, now.options)
         now.core.restore(features, self._carried_over(state, before.options, now.options), names)
         self._keep(now)
         return now

@@ -17,7 +17,10 @@ LEAP = 366  # days between times that follow each other; more is taken for a sli
 
 
 def as_days(time: Any, rows: int) -> NDArray[np.float64]:
-    """Return the day of each time: dates, datetimes, texts of them, or seconds since 1970, UTC."""
+    """Return the day of each time, with the time of day as its fraction.
+
+    Times are dates, datetimes, texts of them, or seconds since 1970, UTC.
+    """
     array = np.asarray(time)
     if array.ndim == 0:
         array = array.reshape(1)
@@ -33,11 +36,11 @@ def as_days(time: Any, rows: int) -> NDArray[np.float64]:
                 "seconds, not milliseconds, or dates",
                 row,
             )
-        days = np.floor(moments / 86400)
+        days = moments / 86400
     else:
         if array.dtype.kind != "M":
             array = np.array([_moment(t) for t in array.tolist()], dtype="datetime64[s]")
-        days = array.astype("datetime64[D]").astype(np.float64)
+        days = array.astype("datetime64[s]").astype(np.float64) / 86400
         days[np.isnat(array)] = np.nan
     if not np.isfinite(days).all():
         row = int(np.argmin(np.isfinite(days)))
@@ -50,6 +53,7 @@ def latest_day(days: NDArray[np.float64], latest: float, rows: NDArray[np.int64]
 
     `rows` are the places of the days, in the order they are met.
     """
+    days = np.floor(days)
     so_far = np.fmax.accumulate(np.concatenate([[latest], days[rows]]))
     before = so_far[:-1]
     far = np.abs(days[rows] - before) > LEAP
