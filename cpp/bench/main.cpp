@@ -190,7 +190,9 @@ int main() {
   const Given rates{{"rule.1", 0}, {"learning_rate.1", 0.1}, {"rule.2", 0}, {"learning_rate.2", 1},
                     {"rule.3", 0}, {"learning_rate.3", 0.01}};  // rule 0 is ACOG
   const Given members{{"regularization.4", 0.3}, {"regularization.5", 0.1}, {"scales", 1}, {"dense", 1}};
-  one_pass("Recommended, dense", "recommended", with({{"balanced", 1}}, with(rates, members)), table);
+  one_pass("weighted majority, dense", "weighted-majority", with({{"balanced", 1}}, with(rates, members)), table);
+  one_pass("additive logistic, dense", "additive-logistic", balanced, table);
+  one_pass("additive logistic, sparse", "additive-logistic", balanced, words);
   one_pass("standard scores, sparse", "cog", with(balanced, {{"standard", 1}}), words);
   one_pass("standard scores, dense", "cog", with(balanced, {{"standard", 1}, {"centred", 1}}), wide);
   one_pass("OAM, dense", "oam", unit, table);

@@ -422,8 +422,8 @@ TEST(a_refused_state_leaves_the_model_unchanged) {
 
 TEST(a_small_state_cannot_ask_for_much_memory) {
   const Stream stream(14, 5, 2);
-  for (const char* kind :
-       {"cog", "acog-full", "ssol-full-float32", "acog-dense-sketch", "opauc", "oam", "recommended"}) {
+  for (const char* kind : {"cog", "acog-full", "ssol-full-float32", "acog-dense-sketch", "opauc", "oam",
+                           "weighted-majority", "additive-logistic"}) {
     const auto fresh = make_model(kind), taught = fresh->clone();
     learn(*taught, stream, false);
     StateToEntries state;

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .algorithms.sparse import DualAveraging as DualAveraging
     from .algorithms.sparse import SparseVector as SparseVector
     from .algorithms.sparse import TruncatedGradient as TruncatedGradient
+    from .algorithms.weighted_majority import WeightedMajority as WeightedMajority
     from .catalog import learners as learners
     from .catalog import make as make
     from .catalog import register as register

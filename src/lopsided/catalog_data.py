@@ -30,8 +30,16 @@ ROWS: tuple[dict[str, Any], ...] = (
     {
         "name": "Recommended",
         "home": "algorithms.recommended:Recommended",
-        "purpose": "good without tuning: several of the learners below, voting",
-        "kind": "recommended",
+        "purpose": "probabilities and decisions by price, good without tuning",
+        "kind": "additive-logistic",
+        "memory": "168 d",
+        "paper": "ours",
+    },
+    {
+        "name": "WeightedMajority",
+        "home": "algorithms.weighted_majority:WeightedMajority",
+        "purpose": "several of the learners below, voting",
+        "kind": "weighted-majority",
         "memory": "72 d",
         "paper": "ours, from Zhao et al. 2018",
     },

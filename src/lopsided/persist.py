@@ -27,6 +27,7 @@ from .estimator.labels import Labels
 from .estimator.locking import lock_of
 
 FORMAT = 2  # 2: with the calibration of scores
+_RENAMED = {"Recommended": "WeightedMajority"}  # learners of format 1 that have another name now
 _DTYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
@@ -130,6 +131,8 @@ def from_bytes(data: bytes) -> OnlineClassifier:
 def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
     about, arrays = _from_file(data)
     try:
+        if about["format"] == 1:
+            about = _with_new_names(about)
         cls = class_named(about["class"])
         if cls is None:
             raise _unregistered(about["class"], about.get("module"))
@@ -158,6 +161,29 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
         first = str(error).partition("\n")[0]
         raise ModelFileError(f"its contents do not fit together ({first})") from None
     return model, run
+
+
+def _with_new_names(about: dict[str, Any]) -> dict[str, Any]:
+    """Return what a file of format 1 says, with the names that its learners have now."""
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, list):
+            if len(value) == 2 and value[0] == "learner" and str(value[1]) in _RENAMED:
+                return ["learner", _RENAMED[value[1]]]
+            return [renamed(v) for v in value]
+        if isinstance(value, dict):
+            if "learner" in value:
+                name, parameters = value["learner"]
+                return {"learner": [_RENAMED.get(name, name), renamed(parameters)]}
+            return {k: renamed(v) for k, v in value.items()}
+        return value
+
+    return {
+        **about,
+        "class": _RENAMED.get(about["class"], about["class"]),
+        "parameters": renamed(about["parameters"]),
+        "made_with": renamed(about["made_with"]),
+    }
 
 
 def _check_class(model: OnlineClassifier) -> None:

@@ -1,4 +1,4 @@
-"""Recommended: its vote against the oracles of its members, and what it promises beside."""
+"""Recommended: its scores against the oracle, and what it promises beside."""
 
 from __future__ import annotations
 
@@ -7,183 +7,95 @@ import pytest
 from streams import csr
 
 import lopsided
-from lopsided import persist
-from lopsided.errors import ModelFileError
-from lopsided.persist import from_bytes, to_bytes
-from reference.recommended import Recommended
-
-FORMS = {"dense": np.asarray, "sparse": csr}
+from lopsided import Recommended, progressive
+from reference.additive_logistic import AdditiveLogistic
 
 
-def made(d, rows=120, seed=0, density=0.5):
+def made(rows, seed=0):
+    """Numbers of several scales, sparse numbers, categories and a constant."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(1, 1, (rows, d)) * (rng.random((rows, d)) < density) * rng.uniform(0.1, 50, d)
-    y = np.where(X @ (rng.normal(size=d) / 25) + rng.normal(size=rows) > 1, 1, -1)
+    dense = rng.normal(2, 1, (rows, 3)) * [0.01, 1, 1000]
+    rounded = rng.poisson(1.0, (rows, 2)).astype(float)
+    rare = np.where(rng.random((rows, 3)) < 0.1, rng.gamma(2, [0.1, 10, 500], (rows, 3)), 0)
+    categories = np.eye(40)[np.minimum(rng.geometric(0.15, rows), 39)] * 3.0
+    X = np.hstack([dense, rounded, rare, categories, np.ones((rows, 1))])
+    z = dense[:, 1] + (dense[:, 0] > 0.02) * (rounded[:, 0] > 1) * 2 + categories[:, 3] / 3
+    y = np.where(rng.random(rows) < 1 / (1 + np.exp(4 - z)), 1, -1)
     return X, y
 
 
-def widening(after=60):
-    """Rows that stay below feature 64 for a while."""
-    X, y = made(90)
-    X[:after, 40:] = 0
-    return X, y
-
-
-DATA = {
-    "narrow": made(6),
-    "wide": made(90),
-    "wide soon": widening(20),
-    "wide late": widening(60),
+FORMS = {
+    "array": np.asarray,
+    "csr": csr,
+    "dicts": lambda X: [{f"f{j}": float(v) for j, v in enumerate(x) if v} for x in X],
 }
 
 
-def expected(X, y, weights, rho=None, **options):
-    oracle = Recommended(X.shape[1], **options)
-    positives = negatives = 0.0
-    scores = []
-    for x, label, weight in zip(X, y, weights, strict=True):
-        scores.append(oracle.meet(x))
-        ratio = rho or (negatives + 1) / (positives + 1)
-        oracle.learn(label, ratio, weight)
-        positives += weight * (label > 0)
-        negatives += weight * (label < 0)
-    return np.array(scores)
-
-
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("scaling", ["auto", "unit", "none", "standard+unit"])
-@pytest.mark.parametrize("intercept", [True, False])
-def test_votes_as_the_oracle_does(form, data, scaling, intercept):
-    X, y = DATA[data]
+def test_scores_as_the_oracle_does(form):
+    X, y = made(1300)
     weights = np.random.default_rng(1).uniform(0.5, 2, len(y))
-    if scaling == "none":
-        X = X / 100
-    model = lopsided.Recommended(scaling=scaling, intercept=intercept)
-    run = lopsided.progressive(model, FORMS[form](X), y, sample_weight=weights, resume=True)
-    want = expected(X, y, weights, scaling=scaling, intercept=intercept, sparse=form == "sparse")
-    np.testing.assert_allclose(run.scores, want, rtol=0, atol=1e-9)
+    oracle = AdditiveLogistic(X.shape[1])
+    expected = []
+    for x, label, weight in zip(X, y, weights, strict=True):
+        expected.append(oracle.observe(x))
+        oracle.learn(label, weight)
+    model = Recommended()
+    found = progressive(model, FORMS[form](X), y, sample_weight=weights).scores
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    fresh, _ = made(50, seed=5)
+    expected = [oracle.score(x) for x in fresh]
+    np.testing.assert_allclose(model.score_many(FORMS[form](fresh)), expected, rtol=1e-9, atol=1e-9)
+    losses = [member.loss for member in model.members_]
+    np.testing.assert_allclose(losses, oracle.losses, rtol=1e-9)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("seed", "stay"), [(0, 0), (3, 1)])
-def test_of_the_full_covariances_only_the_leader_stays(form, seed, stay, monkeypatch):
-    monkeypatch.setattr("lopsided.algorithms.recommended._TRIAL", 250)
-    X, y = made(6, seed=seed)
-    model = lopsided.Recommended()
-    run = lopsided.progressive(model, FORMS[form](X), y, resume=True)
-    want = expected(X, y, np.ones(len(y)), sparse=form == "sparse", trial=250)
-    np.testing.assert_allclose(run.scores, want, rtol=0, atol=1e-9)
-    assert [m.learner for m in model.members_].count("AROW") == stay
-    again = from_bytes(to_bytes(model))
-    more = [lopsided.progressive(m, FORMS[form](X), y, resume=True).scores for m in (model, again)]
-    assert more[0].tobytes() == more[1].tobytes()
+def test_a_score_is_that_of_the_next_event():
+    X, y = made(600)
+    model = Recommended().fit(X[:500], y[:500])
+    for x, label in zip(X[500:], y[500:], strict=True):
+        ahead = model.score_one(x)
+        assert model.step_one(x, label) == ahead
 
 
-def test_counts_the_cost_that_is_given():
-    X, y = made(6)
-    model = lopsided.Recommended(class_weight={1: 7, -1: 1})
-    run = lopsided.progressive(model, X, y)
-    np.testing.assert_allclose(run.scores, expected(X, y, np.ones(len(y)), 7.0), rtol=0, atol=1e-9)
-    dear = lopsided.progressive(lopsided.Recommended(class_weight={1: 100, -1: 1}), X, y)
-    assert dear.sensitivity > run.sensitivity
+def test_prices_change_no_score():
+    X, y = made(800)
+    runs = [progressive(Recommended(class_weight=w), X, y) for w in (None, {1: 1000, -1: 1})]
+    assert np.array_equal(runs[0].scores, runs[1].scores)
+    assert runs[1].false_negatives < runs[0].false_negatives
 
 
-@pytest.mark.parametrize("cut", [1, 59, 60, 61, 100])
-def test_goes_on_from_a_file_before_and_after_it_widens(cut):
-    X, y = widening()
-    rows = csr(X)
-    whole = lopsided.Recommended()
-    scores = lopsided.progressive(whole, rows, y, resume=True).scores
-    part = lopsided.Recommended().partial_fit(rows[:cut], y[:cut], classes=[-1, 1])
-    again = from_bytes(to_bytes(part))
-    assert lopsided.progressive(again, rows[cut:], y[cut:], resume=True).scores.tobytes() == (
-        scores[cut:].tobytes()
-    )
-    assert to_bytes(again) == to_bytes(whole)
-
-
-def test_rows_of_either_kind_are_scored_alike():
-    """What it learned from dense rows holds for the same rows as a sparse matrix."""
-    for X, y in (made(6), made(90)):
-        for learned, other in ((np.asarray, csr), (csr, np.asarray)):
-            model = lopsided.Recommended().fit(learned(X), y)
-            np.testing.assert_allclose(
-                model.decision_function(learned(X)), model.decision_function(other(X)), atol=1e-9
-            )
-
-
-def test_a_stream_that_widens_goes_on_where_it_was():
+def test_a_rare_category_counts_as_a_frequent_one():
+    """A category's first positive moves its score, whatever its share of the rows."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(4000, 60)) + 3
-    y = X[:, 0] + X[:, 1] > 7.5
-    wide = np.hstack([X, np.ones((len(X), 10))])
-    wide[:2000, 60:] = 0
-    scores = lopsided.progressive(lopsided.Recommended(), csr(wide), y).scores
-    before, soon, later = (
-        (np.mean(scores[part][y[part]] >= 0) + np.mean(scores[part][~y[part]] < 0)) / 2
-        for part in (slice(1000, 2000), slice(2000, 2500), slice(3000, 4000))
-    )
-    assert before > 0.9
-    assert soon > 0.85  # ten features that never occurred before weigh heavily in their rows
-    assert later > 0.9
+    X = np.hstack([rng.normal(size=(3000, 2)), np.zeros((3000, 1))])
+    y = np.where(rng.random(3000) < 0.02, 1, -1)
+    X[1000:1006, 2], y[1000:1006] = 1, 1
+    model = Recommended().fit(X, y)
+    without, with_it = model.score_many([[0, 0, 0], [0, 0, 1]])
+    assert with_it > without + 2
 
 
-def test_wide_rows_are_scored_before_the_model_has_widened():
-    X, y = widening()
-    model = lopsided.Recommended().partial_fit(csr(X[:60]), y[:60])
-    before = to_bytes(model)
-    assert np.isfinite(model.decision_function(csr(X))).all()
-    assert to_bytes(model) == before
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("narrow", 6), ("wide", 10**6), ("missed.0", -1.0), ("rho", 0.0)],
-)
-def test_a_file_with_impossible_state_is_refused(name, value):
-    X, y = made(6)
-    about, arrays = persist._from_file(to_bytes(lopsided.Recommended().fit(X, y)))
-    about["state"][name] = persist._pack(value)
-    with pytest.raises(ModelFileError, match="do not fit together"):
-        from_bytes(persist._to_file(about, arrays))
-
-
-def test_weights_are_of_all_features():
-    X, y = made(6)
-    wide = csr(np.hstack([X, np.zeros((len(X), 94))]))
-    assert lopsided.Recommended().fit(wide, y).coef_.shape == (100,)
-
-
-def test_dicts_are_seen_as_dense_rows_are():
-    X, y = made(6, density=1)
-    dense, events = lopsided.Recommended(), lopsided.Recommended()
-    names = list("abcdef")
-    for x, label in zip(X, y.tolist(), strict=True):
-        dense.learn_one(x, label)
-        events.learn_one(dict(zip(names, x.tolist(), strict=True)), label)
-    np.testing.assert_allclose(dense.coef_, events.coef_, rtol=0, atol=1e-9)
-
-
-def test_tells_its_members_and_who_leads():
-    X, y = made(6)
-    model = lopsided.Recommended().fit(X, y)
-    assert len(model.members_) == 6
-    assert model.leader_ in model.members_
-    assert model.coef_.shape == (6,)
-    costs = [m.missed * (y < 0).sum() / (y > 0).sum() + m.alarmed for m in model.members_]
-    assert model.members_[int(np.argmin(costs))] == model.leader_
-    wide = lopsided.Recommended().fit(csr(made(90)[0]), y)
-    assert len(wide.members_) == 4
-    assert [m.intercept for m in wide.members_] == [False, False, True, False]
-    assert {m.scaling for m in lopsided.Recommended(scaling="unit").fit(X, y).members_} == {"unit"}
-
-
-def test_is_not_lost_when_a_member_is():
-    """Columns of very different scale: whoever sees raw values learns nothing."""
+def test_follows_a_change():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 4)) * [1, 1e6, 1, 1]
-    y = X[:, 0] + X[:, 2] > 2
-    run = lopsided.progressive(lopsided.Recommended(), X, y, resume=True)
-    assert run.sum() > 0.85
-    assert lopsided.progressive(lopsided.COG(scaling="unit"), X, y, resume=True).sum() < 0.6
+    X = rng.normal(size=(6000, 4))
+    z = 2.5 * X[:, 0] * np.where(np.arange(6000) < 3000, 1, -1) - 2
+    y = np.where(rng.random(6000) < 1 / (1 + np.exp(-z)), 1, -1)
+    run = progressive(Recommended(), X, y)
+    late = slice(4500, None)
+    assert lopsided.metrics.auc(run.labels[late], run.scores[late]) > 0.8
+
+
+def test_learns_what_no_line_separates():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (8000, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0.25, 1, -1)
+    run = progressive(Recommended(), X, y)
+    assert lopsided.metrics.auc(run.labels[4000:], run.scores[4000:]) > 0.9
+
+
+def test_members_share_the_mixture():
+    X, y = made(700)
+    model = Recommended().fit(X, y)
+    assert sum(member.share for member in model.members_) == pytest.approx(1)
+    assert model.leader_.loss == min(member.loss for member in model.members_)

@@ -19,7 +19,7 @@ from lopsided import ACOG, COG, Perceptron, learners, make
 from lopsided.catalog import CATALOG
 from lopsided.persist import from_bytes, to_bytes
 
-NOT_LINEAR = {"Recommended"} | {e.name for e in CATALOG if e.family == "kernel"}
+NOT_LINEAR = {"Recommended", "WeightedMajority"} | {e.name for e in CATALOG if e.family == "kernel"}
 MASK = 2**64 - 1
 
 

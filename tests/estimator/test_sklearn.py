@@ -40,7 +40,7 @@ REFUSES_WEIGHTS = "a full step cannot be weighed, and a weight without effect is
 def why_not(label, check):
     """Why a check cannot succeed, or None if it must."""
     if check == "check_class_weight_classifiers":
-        return None if ESTIMATORS[label].intercept else NO_INTERCEPT
+        return None if getattr(ESTIMATORS[label], "intercept", True) else NO_INTERCEPT
     if check == "check_sample_weights_not_overwritten" and label in FULL_STEP:
         return REFUSES_WEIGHTS
     if check == "check_sample_weight_equivalence_on_dense_data":

@@ -95,7 +95,7 @@ inline void restore(std::unique_ptr<Model>& model, Index features, StateRestorer
     auto small = model->clone();
     small->grow(detail::GrowthVisitor::probe);
     small->state(growth);
-    // Recommended has one vector that it may not save.
+    // WeightedMajority has one vector that it may not save.
     validate(growth.bytes <= 2 * static_cast<double>(from.bytes()) + 0x1p20, "features");
   }
   restored->grow(features);

@@ -3,148 +3,122 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
-from ..estimator.costs import CostSensitiveClassifier
-from ..estimator.parameters import estimator, switch
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimator.costs import CostSensitive
+from ..estimator.parameters import estimator
+
+# In the order of the core: what a member sees, the precision of its prior, what it remembers.
+_LINEAR, _CURVES, _PAIRS = "linear", "linear, curves", "linear, curves, pairs"
+_MEMBERS = (
+    (_LINEAR, 4.0, "all"),
+    (_LINEAR, 1.0, "all"),
+    (_LINEAR, 0.25, "all"),
+    (_LINEAR, 1.0, "recent"),
+    (_CURVES, 1.0, "all"),
+    (_PAIRS, 1.0, "all"),
+    (_PAIRS, 1.0, "recent"),
+    (_PAIRS, 0.25, "all"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
 class Member:
-    """One of the learners within Recommended.
+    """One of the models within Recommended.
 
     Attributes
     ----------
-    learner : str
-        Its name in the catalog.
-    learning_rate, regularization : float, optional
-        Its rate if it is ACOG, its regularization if it is AROW.
-    scaling : str
-        What it sees.
-    intercept : bool
-        Whether it has a constant.
-    missed, alarmed : float
-        Its mistakes so far, in sums of weights.
+    inputs : str
+        What it sees: "linear" terms, "curves" of numeric columns, "pairs".
+    prior : float
+        The precision of the prior of its weights.
+    memory : {"all", "recent"}
+        Whether it forgets.
+    loss : float
+        Its log losses so far, the recent ones in full.
+    share : float
+        Its weight in the mixture; the shares sum to 1.
     """
 
-    learner: str
-    learning_rate: float | None
-    regularization: float | None
-    scaling: str
-    intercept: bool
-    missed: float = 0.0
-    alarmed: float = 0.0
-
-    def lane_options(self) -> dict[str, Any]:
-        """Return what the core is told of a member with a diagonal."""
-        if self.learning_rate is None:
-            return {"rule": "arow", "regularization": self.regularization}
-        return {"rule": "acog", "learning_rate": self.learning_rate}
-
-
-# In the order of the core, and what they are with more than 64 features from the start. Chosen on
-# the real data sets of benchmarks/quality.
-_MEMBERS = (
-    Member("AROW-diag", None, 1.0, "standard+unit", True),
-    Member("ACOG-II-diag", 0.1, None, "standard+unit", True),
-    Member("ACOG-II-diag", 1.0, None, "standard+unit", True),
-    Member("ACOG-II-diag", 0.01, None, "unit", True),
-    Member("AROW", None, 0.3, "standard+unit, not centred", True),
-    Member("AROW", None, 0.1, "unit", True),
-)
-_WIDE_MEMBERS = (
-    Member("AROW-diag", None, 10.0, "standard+unit", False),
-    Member("ACOG-II-diag", 0.1, None, "standard+unit", False),
-    Member("ACOG-II-diag", 10.0, None, "standard+unit", True),
-    Member("AROW-diag", None, 1.0, "unit", False),
-)
-_LANES = len(_WIDE_MEMBERS)
-_TRIAL = 1 << 17  # values after which of those with a full covariance only the leader stays
+    inputs: str
+    prior: float
+    memory: str
+    loss: float
+    share: float
 
 
 @estimator
-class Recommended(CostSensitiveClassifier):
-    """Good without tuning: several learners at once, weighted by what they have cost so far.
+class Recommended(CostSensitive):
+    """Probabilities and decisions by price without tuning: the default.
 
-    The members are AROW and ACOG at several rates, over raw values or standard scores, always as
-    rows of unit length. With at most 64 features two members have a full covariance; after 131,072
-    feature values they are kept only if one of them leads. The more a member's mistakes have cost
-    under the class weights, the smaller the weight of its vote. Scores are between -1 and 1;
-    `coef_` and `intercept_` are those of the leading member. With at most 64 features, sparse rows
-    and dicts are centred like dense rows.
+    Logistic regression with curves and pairs, learned online. Every feature has a linear term.
+    Numeric features that most rows have also get a curve, piecewise linear between quantiles, and
+    the most useful of them are combined in pairs with each other and with the most frequent
+    categories. A feature with one nonzero value is a category: it enters as an indicator, however
+    rare it is. Eight models that differ in prior, inputs and memory learn at once by Bayesian steps
+    (assumed density filtering with a diagonal covariance); their log odds are mixed by recent log
+    loss and calibrated.
+
+    The score is the log odds of the positive class. Learning does not depend on prices: they only
+    move the threshold of decisions, so the ranking is the same at any price.
 
     Parameters
     ----------
     scaling : {"auto", "none", "unit", "standard", "standard+unit"}
-        "auto" as above; anything else applies to all members.
-    intercept : bool
-        Whether members have an intercept.
+        "auto" as above; anything else is applied to a row first.
     class_weight : None, "balanced" or {label: weight}
-        What a mistake on each class costs, as for every cost-sensitive learner.
+        What a mistake on each class costs; only the ratio matters, and only for decisions.
 
     Examples
     --------
     >>> import numpy as np
+    from numpy.typing import NDArray
     >>> from lopsided import Recommended, progressive
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 5)) * [1, 10, 100, 1000, 1]
-    >>> y = X[:, 0] + X[:, 3] / 1000 > 2.5
-    >>> round(progressive(Recommended(), X, y).sum(), 2)
-    0.9
+    >>> y = abs(X[:, 0]) + X[:, 3] / 1000 > 2.5
+    >>> model = Recommended().fit(X, y)
+    >>> model.predict_proba([[2, 0, 0, 3000, 0], [0, 0, 0, 0, 0]]).round(2)
+    array([[0.  , 1.  ],
+           [1.  , 0.  ]])
     """
 
     class_weight: Any = "balanced"
-    intercept: bool = switch(True)
 
-    _core_name = "recommended"
+    _core_name = "additive-logistic"
 
     @property
     def members_(self) -> list[Member]:
-        """The members with their mistakes so far."""
-        state = self._attribute("members_").state()
-        own = self.fitted.options["scales"]
-        full = [k for k in range(_LANES, len(_MEMBERS)) if state["left"] in (0, k - _LANES + 1)]
-        members = _WIDE_MEMBERS if state["wide"] else _MEMBERS
+        """The members with their recent log losses and their shares in the mixture."""
+        losses = np.asarray(self._attribute("members_").state()["losses"])
+        shares = np.exp(losses.min() - losses)
+        shares /= shares.sum()
         return [
-            dataclasses.replace(
-                members[k],
-                scaling=members[k].scaling if own else self.scaling,
-                intercept=members[k].intercept and bool(self.intercept),
-                missed=state[f"missed.{k}"],
-                alarmed=state[f"alarmed.{k}"],
-            )
-            for k in (*range(_LANES), *(full if state["narrow"] else ()))
+            Member(*about, loss=float(loss), share=float(share))
+            for about, loss, share in zip(_MEMBERS, losses, shares, strict=True)
         ]
 
     @property
     def leader_(self) -> Member:
-        """The member whose mistakes have cost least."""
-        rho = self._attribute("leader_").state()["rho"]
-        return min(self.members_, key=lambda member: rho * member.missed + member.alarmed)
+        """The member with the largest share."""
+        return max(self.members_, key=lambda member: member.share)
 
-    def _constants(self, options: Mapping[str, Any]) -> int:
-        return 1
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weight of each feature's linear term, before a row is scaled to its length."""
+        return np.asarray(self._attribute("coef_").coefficients())
+
+    @property
+    def intercept_(self) -> float:
+        """The score of an event without any input."""
+        state = self._attribute("intercept_").state()
+        odds = (state["positives"] + 0.5) / (state["negatives"] + 0.5)
+        return float(state["slope"] * np.log(odds) + state["shift"])
 
     def _scaling(self, form: str) -> dict[str, bool]:
         if self.scaling == "auto":
-            return {"scales": True, "dense": form == "dense"}
-        return {**super()._scaling(form), "scales": False, "dense": form == "dense"}
-
-    def _own_options(self) -> dict[str, Any]:
-        lanes = [("", _MEMBERS[:_LANES]), ("wide.", _WIDE_MEMBERS)]
-        return {
-            **{
-                f"{prefix}{name}.{k}": value
-                for prefix, members in lanes
-                for k, member in enumerate(members)
-                for name, value in member.lane_options().items()
-            },
-            **{
-                f"regularization.{k}": member.regularization
-                for k, member in enumerate(_MEMBERS[_LANES:], _LANES)
-            },
-            "trial": float(_TRIAL),
-            "constant": bool(self.intercept),
-            "intercept": False,
-        }
+            return {"scales": True}
+        return {**super()._scaling(form), "scales": False}

@@ -12,6 +12,7 @@ import numpy as np
 from .._text import visible
 from ..algorithms.active import Active
 from ..algorithms.recommended import Recommended
+from ..algorithms.weighted_majority import WeightedMajority
 from ..estimator.base import OnlineClassifier
 from ..persist import FORMAT, load_run
 from .output import heading, print_json, print_table
@@ -178,7 +179,7 @@ def _bought(labels: dict[str, Any] | None) -> list[tuple[str, str]]:
 
 
 def _members(model: OnlineClassifier) -> list[dict[str, Any]]:
-    if not isinstance(model, Recommended):
+    if not isinstance(model, (Recommended, WeightedMajority)):
         return []
     leader = model.leader_
     return [{**dataclasses.asdict(m), "leads": m == leader} for m in model.members_]

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from .base import LinearClassifier
+from .base import LinearClassifier, OnlineClassifier
 from .labels import Labels
 from .parameters import fraction, is_number, switch
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
-class CostSensitiveClassifier(LinearClassifier):
-    """A linear classifier that can weigh a missed positive against a false alarm.
+class CostSensitive(OnlineClassifier):
+    """A classifier that can weigh a missed positive against a false alarm.
 
     Parameters
     ----------
@@ -106,3 +106,8 @@ class CostSensitiveClassifier(LinearClassifier):
         if positives == 0 or negatives == 0:
             positives, negatives = positives + 1, negatives + 1
         return self._odds() * negatives / positives
+
+
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class CostSensitiveClassifier(CostSensitive, LinearClassifier):
+    """A linear classifier that can weigh a missed positive against a false alarm."""

@@ -1,4 +1,4 @@
-// The default learner: six learners that differ in step size, scaling and covariance learn from one stream, and their
+// Six learners that differ in step size, scaling and covariance learn from one stream, and their
 // votes are weighted by the cost of their past mistakes.
 //
 // Members 0 to 2 see standard scores, member 3 raw values, all as rows of unit length. They are diagonal ACOG-II or
@@ -24,7 +24,7 @@
 
 LOPSIDED_ISA_BEGIN
 
-class Recommended {
+class WeightedMajority {
  public:
   static constexpr Hooks hooks{.observe = true,
                                .keep = true,
@@ -38,7 +38,7 @@ class Recommended {
   static constexpr Index few = 64;  // features that are centred and have a full covariance
   static constexpr Count early = 32;  // rows that decide whether a stream is wide
 
-  Recommended() : table_(width) {
+  WeightedMajority() : table_(width) {
     centred_.standard = centred_.centred = uncentred_.standard = true;
     weigh();
   }

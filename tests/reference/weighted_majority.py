@@ -1,4 +1,4 @@
-"""Recommended in slow motion: oracles of AROW and ACOG, each with its own rows, and their vote."""
+"""WeightedMajority in slow motion: oracles of AROW and ACOG, each with its rows, and a vote."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EARLY = 32  # rows within which a stream shows that it is wide
 TRIAL = 1 << 17  # values after which full covariances go
 
 
-class Recommended:
+class WeightedMajority:
     """Takes raw rows; `sparse` says whether they came as sparse ones."""
 
     def __init__(self, d, *, scaling="auto", intercept=True, sparse=False, trial=TRIAL):

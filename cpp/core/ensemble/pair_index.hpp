@@ -1,0 +1,53 @@
+// Numbers pairs of tokens in the order in which they are first met, up to a limit.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "../base.hpp"
+#include "../numbers/random.hpp"
+
+namespace lopsided {
+
+class PairIndex {
+ public:
+  static constexpr std::uint32_t limit = 1u << 16, none = std::numeric_limits<std::uint32_t>::max();
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(keys_.size()); }
+  std::uint64_t key(std::uint32_t k) const { return keys_[k]; }
+  static std::uint64_t key(std::uint32_t a, std::uint32_t b) {
+    return std::uint64_t{std::min(a, b)} << 32 | std::max(a, b);
+  }
+
+  // The number of a pair, or none.
+  std::uint32_t find(std::uint64_t key) const { return slots_.empty() ? none : slots_[slot(key)]; }
+  // The same; a pair that is not there is added, unless the limit is reached.
+  std::uint32_t add(std::uint64_t key) {
+    if (2 * (keys_.size() + 1) > slots_.size()) enlarge();
+    std::uint32_t& at = slots_[slot(key)];
+    if (at == none && size() < limit) {
+      at = size();
+      keys_.push_back(key);
+    }
+    return at;
+  }
+  void clear() { keys_.clear(), slots_.clear(); }
+  std::size_t bytes() const { return keys_.size() * sizeof(std::uint64_t) + slots_.size() * sizeof(std::uint32_t); }
+
+ private:
+  std::size_t slot(std::uint64_t key) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t k = splitmix64(key) & mask;
+    while (slots_[k] != none && keys_[slots_[k]] != key) k = (k + 1) & mask;
+    return k;
+  }
+  void enlarge() {
+    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), none);
+    for (std::uint32_t k = 0; k < size(); ++k) slots_[slot(keys_[k])] = k;
+  }
+
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint32_t> slots_;  // at most half of them in use; a power of two
+};
+
+}  // namespace lopsided
