@@ -11,7 +11,7 @@ import lopsided
 
 from .metrics import Run
 from .peers import by_event
-from .streams import Prices, Stream, Table
+from .streams import Floats, Prices, Stream, Table
 
 
 def run(stream: Stream, prices: Prices | None, learner: str, form: str = "") -> Run:
@@ -28,31 +28,23 @@ def run(stream: Stream, prices: Prices | None, learner: str, form: str = "") -> 
     form : {"", "csr", "array"}
         The rows as events where columns have names, else as CSR; as CSR; as an array.
     """
-    model, weights = _told(lopsided.make(learner), stream, prices)
+    model = lopsided.make(learner, positive=1)
     y = stream.y.astype(np.int64)
     if stream.delay is not None:
-        return _late(model, stream, y, weights)
+        return _late(model, stream, y)
     X = _rows(stream, form)
+    costs = None if prices is None else {"miss": prices.miss, "alarm": prices.alarm}
     start = time.process_time()
-    result = lopsided.progressive(model, X, y, sample_weight=weights, resume=True, points=0)
+    result = lopsided.progressive(model, X, y, resume=True, points=0, costs=costs)
     seconds = time.process_time() - start
-    return Run(result.scores, None, result.scores >= 0, seconds)
+    return Run(result.scores, _probabilities(model, result.scores), result.alarms, seconds)
 
 
-def _told(model: Any, stream: Stream, prices: Prices | None) -> tuple[Any, Any]:
-    """Return the model told the prices, and weights of events where prices are theirs."""
-    model.set_params(positive=1)
-    if prices is None:
-        return model, None
-    if np.ndim(prices.miss) == 0:
-        if "class_weight" in model.get_params():
-            model.set_params(class_weight={1: float(prices.miss), 0: float(prices.alarm)})
-        return model, None
-    if "class_weight" in model.get_params():
-        model.set_params(class_weight={1: 1.0, 0: 1.0})
-    least = 1e-3 * prices.alarm  # an event of no weight would get no score
-    weights = np.where(stream.y, np.maximum(prices.miss, least), prices.alarm)
-    return model, weights / weights.mean()
+def _probabilities(model: Any, scores: Floats) -> Floats | None:
+    """Return probabilities where scores are log odds; those of others change with every label."""
+    if not isinstance(model, lopsided.Recommended):
+        return None
+    return np.exp(-np.logaddexp(0, -scores))
 
 
 def _rows(stream: Stream, form: str) -> Any:
@@ -62,10 +54,9 @@ def _rows(stream: Stream, form: str) -> Any:
     return stream.rows.events if named else stream.rows.csr
 
 
-def _late(model: Any, stream: Stream, y: Any, weights: Any) -> Run:
+def _late(model: Any, stream: Stream, y: Any) -> Run:
     """Learn labels as they come, one by one."""
     events, labels = stream.rows.events, y.tolist()
-    weights = [1.0] * len(y) if weights is None else weights.tolist()  # plain floats: the fast path
     ready = False
 
     def score(row: int) -> float:
@@ -74,10 +65,11 @@ def _late(model: Any, stream: Stream, y: Any, weights: Any) -> Run:
     def learn(row: int) -> None:
         nonlocal ready
         if not ready:
-            model.partial_fit([events[row]], [labels[row]], [0, 1], weights[row : row + 1])
+            model.partial_fit([events[row]], [labels[row]], [0, 1])
         else:
-            model.learn_one(events[row], labels[row], weights[row])
+            model.learn_one(events[row], labels[row])
         ready = True
 
     said = by_event(stream, score, learn)
-    return Run(said.scores, None, said.scores >= 0, said.seconds)
+    p = _probabilities(model, said.scores)
+    return Run(said.scores, p, said.scores >= 0 if p is None else None, said.seconds)
