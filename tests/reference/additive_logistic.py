@@ -12,7 +12,7 @@ CAPS = np.array([np.inf, np.inf, np.inf, 3, np.inf, np.inf, 10, np.inf])
 HATS = np.array([0, 0, 0, 0, 1, 1, 1, 1])
 PAIRS = np.array([0, 0, 0, 0, 0, 1, 1, 1])
 SAMPLES = {64: 8, 256: 16, 1024: 32}  # values of a column after which it gets so many intervals
-MOST_TOKENS, MOST_PAIRS, MOST_COLUMNS = 10, 65536, 256
+MOST_TOKENS, MOST_PAIRS, MOST_COLUMNS = 10, 65536, 64
 
 
 def sigmoid(z):

@@ -101,11 +101,11 @@ class AdditiveLogistic {
     const auto linear = static_cast<std::size_t>(kept.values[0]), hats = static_cast<std::size_t>(kept.values[1]);
     row_.linear_square = kept.values[2], row_.hats_square = kept.values[3];
     row_.columns = static_cast<std::size_t>(kept.values[4]);
-    row_.linear.clear(), row_.hats.clear(), numbers_.clear();
+    row_.linear.start(linear), row_.hats.start(hats), numbers_.clear();
     for (std::size_t k = 0; k < kept.indices.size(); ++k) {
       const auto at = static_cast<std::uint32_t>(kept.indices[k]);
-      if (k < linear) row_.linear.push_back({at, kept.values[header + k]});
-      else if (k < linear + hats) row_.hats.push_back({at, kept.values[header + k]});
+      if (k < linear) row_.linear.add(at, kept.values[header + k]);
+      else if (k < linear + hats) row_.hats.add(at, kept.values[header + k]);
       else numbers_.push_back(at);
     }
     return forecast();
@@ -201,11 +201,17 @@ class AdditiveLogistic {
 
   void encode(const RowLike auto& row, Index known, auto number) const {
     encoder_.encode(row, known, row_);
-    numbers_.clear();
+    keys_.clear(), numbers_.clear();
     const auto& tokens = row_.tokens;
     for (std::size_t a = 0; a < tokens.size(); ++a)
-      for (std::size_t b = a + 1; b < tokens.size(); ++b)
-        numbers_.push_back(number(PairIndex::key(tokens[a], tokens[b])));
+      for (std::size_t b = a + 1; b < tokens.size(); ++b) {
+        keys_.push_back(PairIndex::key(tokens[a], tokens[b]));
+        pairs_.prefetch(keys_.back());
+      }
+    for (const std::uint64_t key : keys_) {
+      numbers_.push_back(number(key));
+      if (numbers_.back() != PairIndex::none) __builtin_prefetch(pair_weights_.data() + numbers_.back() * width);
+    }
   }
   std::uint32_t new_pair(std::uint64_t key) {
     const std::uint32_t k = pairs_.add(key);
@@ -359,7 +365,8 @@ class AdditiveLogistic {
 
   // Of the row encoded last.
   mutable RowEncoder::Encoded row_;
-  mutable std::vector<std::uint32_t> numbers_;  // of its pairs
+  mutable std::vector<std::uint64_t> keys_;  // of its pairs
+  mutable std::vector<std::uint32_t> numbers_;
   mutable double linear_scale_ = 0, hats_scale_ = 0, pair_scale_ = 0;
   mutable std::vector<double> quotients_;  // x / P of each input and member
   mutable Half low_, high_;

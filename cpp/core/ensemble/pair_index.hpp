@@ -19,35 +19,42 @@ class PairIndex {
     return std::uint64_t{std::min(a, b)} << 32 | std::max(a, b);
   }
 
+  void prefetch(std::uint64_t key) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[splitmix64(key) & (slots_.size() - 1)]);
+  }
   // The number of a pair, or none.
-  std::uint32_t find(std::uint64_t key) const { return slots_.empty() ? none : slots_[slot(key)]; }
+  std::uint32_t find(std::uint64_t key) const { return slots_.empty() ? none : slots_[slot(key)].number; }
   // The same; a pair that is not there is added, unless the limit is reached.
   std::uint32_t add(std::uint64_t key) {
     if (2 * (keys_.size() + 1) > slots_.size()) enlarge();
-    std::uint32_t& at = slots_[slot(key)];
-    if (at == none && size() < limit) {
-      at = size();
+    Slot& at = slots_[slot(key)];
+    if (at.number == none && size() < limit) {
+      at = {key, size()};
       keys_.push_back(key);
     }
-    return at;
+    return at.number;
   }
   void clear() { keys_.clear(), slots_.clear(); }
-  std::size_t bytes() const { return keys_.size() * sizeof(std::uint64_t) + slots_.size() * sizeof(std::uint32_t); }
+  std::size_t bytes() const { return keys_.size() * sizeof(std::uint64_t) + slots_.size() * sizeof(Slot); }
 
  private:
+  struct Slot {
+    std::uint64_t key = 0;
+    std::uint32_t number = none;
+  };
   std::size_t slot(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t k = splitmix64(key) & mask;
-    while (slots_[k] != none && keys_[slots_[k]] != key) k = (k + 1) & mask;
+    while (slots_[k].number != none && slots_[k].key != key) k = (k + 1) & mask;
     return k;
   }
   void enlarge() {
-    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), none);
-    for (std::uint32_t k = 0; k < size(); ++k) slots_[slot(keys_[k])] = k;
+    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), {});
+    for (std::uint32_t k = 0; k < size(); ++k) slots_[slot(keys_[k])] = {keys_[k], k};
   }
 
   std::vector<std::uint64_t> keys_;
-  std::vector<std::uint32_t> slots_;  // at most half of them in use; a power of two
+  std::vector<Slot> slots_;  // at most half of them in use; a power of two
 };
 
 }  // namespace lopsided

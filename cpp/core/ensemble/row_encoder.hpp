@@ -24,14 +24,30 @@ LOPSIDED_ISA_BEGIN
 class RowEncoder {
  public:
   static constexpr std::size_t knots = 33;  // of a column, at most
-  static constexpr std::size_t max_columns = 256;
+  static constexpr std::size_t max_columns = 64;
 
   struct Term {
     std::size_t at;  // feature, or column * knots + knot
     double value;
   };
+  // A list with room for all that a row can have.
+  class Terms {
+   public:
+    void start(std::size_t most) {
+      if (room_.size() < most) room_.resize(most);
+      size_ = 0;
+    }
+    [[gnu::always_inline]] void add(std::size_t at, double value) { room_[size_++] = {at, value}; }
+    std::size_t size() const { return size_; }
+    const Term* begin() const { return room_.data(); }
+    const Term* end() const { return room_.data() + size_; }
+
+   private:
+    std::vector<Term> room_;
+    std::size_t size_ = 0;
+  };
   struct Encoded {
-    std::vector<Term> linear, hats;
+    Terms linear, hats;
     std::vector<std::uint32_t> tokens;
     double linear_square = 0, hats_square = 0;
     std::size_t columns = 0;  // with hats
@@ -47,7 +63,8 @@ class RowEncoder {
 
   // Encodes a row as if it came next. Features from `known` on have no state.
   void encode(const RowLike auto& row, Index known, Encoded& out) const {
-    out.linear.clear(), out.hats.clear(), out.tokens.clear(), frequent_.clear(), others_.clear();
+    out.linear.start(static_cast<std::size_t>(row.size) + columns()), out.hats.start(2 * columns());
+    out.tokens.clear(), frequent_.clear(), others_.clear();
     out.linear_square = out.hats_square = 0;
     std::fill(raw_.begin(), raw_.end(), 0.0);
     each_nonzero(row, [&](Index j, double x) {
@@ -154,7 +171,7 @@ class RowEncoder {
     out.linear_square += value * value;
     others_.push_back({j, x});
     if (!known) return;
-    out.linear.push_back({static_cast<std::size_t>(j), value});
+    out.linear.add(static_cast<std::size_t>(j), value);
     if (indicator && seen >= 16 && seen * 64 >= rows_ + 1) frequent_.push_back({seen, j});
   }
 
@@ -173,7 +190,7 @@ class RowEncoder {
       z[c] = score < -5 ? -5 : score > 5 ? 5 : score;
     }
     for (std::size_t c = 0; c < n; ++c) {
-      out.linear.push_back({feature_[c], z[c]});
+      out.linear.add(feature_[c], z[c]);
       out.linear_square += z[c] * z[c];
     }
   }
@@ -196,12 +213,12 @@ class RowEncoder {
       ++out.columns;
       range_[c] = static_cast<int>(above * 6 / (n + 1));
       if (low == high) {
-        out.hats.push_back({at + low, 1});
+        out.hats.add(at + low, 1);
         out.hats_square += 1;
       } else {
         const double share = (raw_[c] - k[low]) / (k[high] - k[low]);
-        out.hats.push_back({at + low, 1 - share});
-        out.hats.push_back({at + high, share});
+        out.hats.add(at + low, 1 - share);
+        out.hats.add(at + high, share);
         out.hats_square += share * share + (1 - share) * (1 - share);
       }
     }
