@@ -144,6 +144,15 @@ nb::object PyModel::score_one(nb::handle x) {
   return nb::float_(score);
 }
 
+nb::object PyModel::explain_one(nb::handle x) {
+  Reasons found;
+  if (!with_event(x, false, [&](RowSource& source) { found = session.explain(source); })) return nb::none();
+  nb::list all;
+  const auto place = [](const Place& at) { return nb::make_tuple(at.feature, at.from, at.below); };
+  for (const Reason& one : found.all) all.append(nb::make_tuple(place(one.first), place(one.second), one.effect));
+  return nb::make_tuple(found.base, all);
+}
+
 nb::object PyModel::ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
                             nb::handle negative, PriceTable prices) {
   if (!day && session.look([](Model& model) { return model.asker().budget.daily; })) return nb::none();
@@ -244,6 +253,10 @@ void bind_model(nb::module_& m) {
                    "float | None"),
            "Learn from one event and return its score; None if that needs a closer look. With free its label was not "
            "asked for and the event was met before.")
+      .def("explain_one", &PyModel::explain_one, nb::arg("x").none(),
+           nb::sig("def explain_one(self, x: object) -> tuple[float, list[Any]] | None"),
+           "Why an event gets its score: the base and effects as ((feature, from, below), the same of a second "
+           "feature or -1, effect); None as learn_one.")
       .def("score_one", &PyModel::score_one, nb::arg("x").none(),
            nb::sig("def score_one(self, x: object) -> float | None"), "The score of one event, or None as learn_one.")
       .def("ask_one", &PyModel::ask_one, nb::arg("x").none(), nb::arg("day").none(), nb::arg("kind"),

@@ -72,6 +72,7 @@ class PyModel {
   // label that the codes know, no weight, or no row as long as the model expects.
   nb::object learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free);
   nb::object score_one(nb::handle x);
+  nb::object explain_one(nb::handle x);
   nb::object ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
                      nb::handle negative, PriceTable prices);
   bool tell(nb::handle id, nb::handle y, nb::handle weight, const nb::dict& codes);

@@ -14,6 +14,7 @@
 
 #include "simd.hpp"
 #include "stream/pending.hpp"
+#include "stream/reasons.hpp"
 
 LOPSIDED_ISA_BEGIN
 
@@ -55,6 +56,9 @@ struct Hooks {
   //   Whether it scales rows itself, and is then given them raw; takes the place of score(x): features
   //   from `known` on have no state. Default: rows are scaled before.
   bool scales = false;
+  // void explain(x, Index known, Reasons&) const
+  //   Adds the effects of which the score of a row is the sum. Default: weights times values, or there are none.
+  bool explain = false;
   // Not a function: scores depend on features that no row had when the model learned.
   bool new_features = false;
   // Not a function: the score is a calibrated log odds.
@@ -118,6 +122,11 @@ concept Scales = requires(const L& l, const DenseRow& dense, const SparseRow& sp
   { l.score(sparse, known) } -> std::same_as<double>;
 };
 template <class L>
+concept Explains = requires(const L& l, const DenseRow& dense, const SparseRow& sparse, Reasons& out) {
+  { l.explain(dense, Index{}, out) } -> std::same_as<void>;
+  { l.explain(sparse, Index{}, out) } -> std::same_as<void>;
+};
+template <class L>
 concept Scores = requires(const L& l, const DenseRow& dense, const SparseRow& sparse) {
   { l.score(dense) } -> std::same_as<double>;
   { l.score(sparse) } -> std::same_as<double>;
@@ -152,6 +161,7 @@ consteval bool has_its_hooks() {
   LOPSIDED_CHECK_HOOK(grow, Grows);
   LOPSIDED_CHECK_HOOK(dense, WantsDense);
   LOPSIDED_CHECK_HOOK(scales, Scales);
+  LOPSIDED_CHECK_HOOK(explain, Explains);
   return true;
 }
 #undef LOPSIDED_CHECK_HOOK
@@ -215,6 +225,9 @@ void start(L& learner) {
   if constexpr (L::hooks.start) learner.start();
 }
 
+inline Index column(const DenseRow&, Index k) { return k; }
+inline Index column(const SparseRow& x, Index k) { return x.indices[k]; }
+
 void each_per_feature(auto& learner, auto visit) {
   learner.state([&](const char*, auto& values) {
     if constexpr (PerFeature<std::remove_reference_t<decltype(values)>>) visit(values);
@@ -259,6 +272,27 @@ template <Learner L>
   if constexpr (L::hooks.scales)
     return learner.scales() ? learner.score(raw, known) : learner.score(prepare(raw), known + offset);
   else return learner.score(prepare(raw));
+}
+
+// Effects of the features of a raw row; see `score` for the arguments. False where a score is no sum of effects.
+template <Learner L>
+bool explain(const L& learner, const RowLike auto& raw, Index known, Index offset, auto prepare, Reasons& out) {
+  if constexpr (L::hooks.explain) {
+    if (learner.scales()) learner.explain(raw, known, out);
+    else learner.explain(prepare(raw), known + offset, out);
+    return true;
+  } else if constexpr ((L::hooks.coefficients || L::hooks.nonzeros) && !L::hooks.scales) {
+    const auto weights = coefficients(learner, static_cast<std::size_t>(known + offset));
+    const auto x = prepare(raw);
+    for (Index k = 0; k < x.size; ++k) {
+      const Index j = column(x, k);
+      if (j < offset || static_cast<std::size_t>(j) >= weights.size()) continue;
+      out.all.push_back({{j - offset}, {}, weights[static_cast<std::size_t>(j)] * (x.scale * x.values[k])});
+    }
+    return true;
+  } else {
+    return false;
+  }
 }
 
 }  // namespace hook

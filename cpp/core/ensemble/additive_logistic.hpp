@@ -34,6 +34,7 @@ class AdditiveLogistic {
                                .reserve = true,
                                .grow = true,
                                .scales = true,
+                               .explain = true,
                                .new_features = true,
                                .log_odds = true};
   static constexpr std::size_t members = 8;
@@ -137,6 +138,27 @@ class AdditiveLogistic {
       out[j] = slope_ * total(sum);
     }
     return out;
+  }
+
+  void explain(const RowLike auto& row, Index known, Reasons& out) const {
+    score(row, known);
+    const auto [low, high] = shares();
+    const auto add = [&](const Place& first, const Place& second, const Quad& sum) {
+      out.all.push_back({first, second, slope_ * total(sum)});
+    };
+    for (const auto& [j, value] : row_.linear) {
+      const Quad sum = low * get(weights_[j]) + high * get(weights_[j] + 8);
+      add({static_cast<Index>(j)}, {}, linear_scale_ * value * sum);
+    }
+    for (const auto& [at, value] : row_.hats)
+      add({encoder_.feature_of_hat(at)}, {}, hats_scale_ * value * high * get(hats_.data() + at * width));
+    std::size_t k = 0;
+    const auto& tokens = row_.tokens;
+    for (std::size_t a = 0; a < tokens.size(); ++a)
+      for (std::size_t b = a + 1; b < tokens.size(); ++b, ++k)
+        if (numbers_[k] != PairIndex::none)
+          add(encoder_.place_of_token(tokens[a]), encoder_.place_of_token(tokens[b]),
+              pair_scale_ * with_pairs * high * get(pair_weights_.data() + numbers_[k] * width));
   }
 
   void reserve(std::size_t size) {

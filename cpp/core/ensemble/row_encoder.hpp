@@ -17,6 +17,7 @@
 #include "../numbers/row.hpp"
 #include "../simd.hpp"
 #include "../state.hpp"
+#include "../stream/reasons.hpp"
 #include "../validate.hpp"
 
 LOPSIDED_ISA_BEGIN
@@ -76,6 +77,18 @@ class RowEncoder {
     add_hats(out);
     add_tokens(out);
   }
+
+  // Where a token or, of hats, a column lies.
+  Place place_of_token(std::uint32_t token) const {
+    if (token < 0x80000000u) return {static_cast<Index>(token)};
+    const std::size_t c = (token & 0x7fffffffu) >> 3, range = token & 7, n = placed_[c];
+    const auto first = (range * (n + 1) + 5) / 6, next = ((range + 1) * (n + 1) + 5) / 6;  // knots below the range
+    Place out{static_cast<Index>(feature_[c])};
+    if (first > 0) out.from = knots_[c * knots + first - 1];
+    if (next <= n) out.below = knots_[c * knots + next - 1];
+    return out;
+  }
+  Index feature_of_hat(std::size_t at) const { return static_cast<Index>(feature_[at / knots]); }
 
   // The row encoded last enters the statistics. Calls moved(column, span of Moved, shrink) where knots change.
   void absorb(auto moved) {

@@ -60,6 +60,19 @@ void Model::score(const Rows& rows, Count first, Count last, double* out) {
   score_rows(rows, sparse(rows), first, last, wide, rows.columns(), out);
 }
 
+Reasons Model::explain(const Rows& rows) {
+  double score;
+  this->score(rows, 0, 1, &score);
+  Reasons out{score, {}};
+  Prepare wide = prepare_;
+  Index known = features_;
+  if (facts_.new_features && rows.columns() > features_) wide.grow(known = rows.columns());
+  if (!explain_row(rows, sparse(rows), wide, known, out))
+    throw std::invalid_argument("the scores of this learner are no sums over features");
+  for (const Reason& one : out.all) out.base -= one.effect;
+  return out;
+}
+
 void Model::ask(const Rows& given, const AskedAbout& about, const Answers& out) {
   const auto go = [&](const Rows& rows, bool afterwards) {
     grow(rows.columns());

@@ -8,6 +8,7 @@
 #include "decider.hpp"
 #include "pass.hpp"
 #include "query.hpp"
+#include "reasons.hpp"
 #include "scaling.hpp"
 
 namespace lopsided {
@@ -23,6 +24,8 @@ class Model {
   void learn(const Rows& rows, Pass& pass);
   // Where there are many rows, on all cores, each with a copy of the model.
   void score(const Rows& rows, double* out);
+  // Why the first row gets its score. Throws std::invalid_argument where scores are no sums of effects.
+  Reasons explain(const Rows& rows);
   // Events arrive without labels, a label follows or does not. Only for a model that asks.
   void ask(const Rows& rows, const AskedAbout& given, const Answers& out);
   void tell(Count id, double y, double weight);
@@ -61,6 +64,7 @@ class Model {
                         bool afterwards) = 0;
   virtual void score_rows(const Rows& rows, bool sparse, Count first, Count last, Prepare& prepare, Index known,
                           double* out) = 0;
+  virtual bool explain_row(const Rows& rows, bool sparse, Prepare& prepare, Index known, Reasons& out) = 0;
   virtual bool learn_kept(const Kept& kept, double y, double weight) = 0;
   virtual bool fits(const Kept& kept) const = 0;
   virtual bool dense() const = 0;

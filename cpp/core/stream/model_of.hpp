@@ -43,6 +43,15 @@ class ModelOf final : public Model {
     const auto loop = sparse ? score_all<SparseRow, L> : score_all<DenseRow, L>;
     loop(rows, first, last, learner_, prepare, known, out, read_, prepared_);
   }
+  bool explain_row(const Rows& rows, bool sparse, Prepare& prepare, Index known, Reasons& out) override {
+    return sparse ? explain<SparseRow>(rows, prepare, known, out) : explain<DenseRow>(rows, prepare, known, out);
+  }
+  template <class Row>
+  bool explain(const Rows& rows, Prepare& prepare, Index known, Reasons& out) {
+    const Row raw = rows.row<Row>(0, read_);
+    const auto prepared = [&](const Row& row) { return prepare.row(row, known, false, prepared_); };
+    return hook::explain(learner_, raw, known, prepare.offset(), prepared, out);
+  }
   bool learn_kept(const Kept& kept, double y, double weight) override {
     return learn_late(learner_, decider_, cost_, rounds_, asker_, kept, y, weight, std::nullopt, 0);
   }

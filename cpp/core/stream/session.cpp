@@ -59,6 +59,11 @@ void Session::score(RowSource& source, double* out) {
   model_->score(rows, out);
 }
 
+Reasons Session::explain(RowSource& source) {
+  const Turn turn = take_turn();
+  return model_->explain(source.rows(*model_));
+}
+
 Count Session::ask(RowSource& source, const AskedAbout& given, const Answers& out) {
   const Turn turn = take_turn();
   const Rows rows = source.rows(*model_);

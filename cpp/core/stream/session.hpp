@@ -41,6 +41,7 @@ class Session {
   // Learns in one pass; returns its seconds.
   double learn(RowSource& source, Pass& pass);
   void score(RowSource& source, double* out);
+  Reasons explain(RowSource& source);  // of its first row
   // Returns the number of the first event.
   Count ask(RowSource& source, const AskedAbout& given, const Answers& out);
   // The label of an event that waits; false if it does not.

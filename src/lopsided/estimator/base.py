@@ -17,6 +17,7 @@ from .labels import Labels, as_labels
 from .learning import Learning, put
 from .parameters import choice, integer, switch
 from .prices import event_prices, price_table
+from .reasons import Explanation, explanation
 from .sklearn_compat import binary_classifier_tags
 
 if TYPE_CHECKING:
@@ -211,6 +212,25 @@ class OnlineClassifier(Learning):
             return decoded[score >= 0]
         (margin,) = fitted.core.margins(np.array([score]), event_prices(costs, x)).tolist()
         return decoded[margin >= 0]
+
+    def explain_one(self, x: Any) -> Explanation:
+        """Return why an event gets its score: the effects of its features, which sum to it.
+
+        For learners whose score is a sum over features and for Recommended, where curves count with
+        their features, and pairs are named with the ranges of their values.
+
+        Parameters
+        ----------
+        x : dict or 1-D array
+            The event.
+        """
+        core = self.fitted.core
+        found, event = core.explain_one(x), x
+        if found is None:
+            event = self._event_row(x, core, learning=False)
+            found = core.explain_one(event)
+        assert found is not None
+        return explanation(found, core.names, event)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""
