@@ -23,6 +23,10 @@ struct Hooks {
   //   The score of a row that has arrived, for a learner that takes something in before it scores or that
   //   remembers the row for `learn`. Default: score(x).
   bool observe = false;
+  // double again(x)
+  //   The score of a row that was observed some time ago, for a label that nobody asked for: what `observe` takes in
+  //   is not counted twice. Default: observe(x).
+  bool again = false;
   // void keep(Kept&), double recall(const Kept&), bool fits(const Kept&) const
   //   What is kept of the row observed last until its label arrives; observes that row again; whether a kept
   //   row from a file is possible. Default: the row itself.
@@ -75,6 +79,11 @@ template <class L>
 concept Observes = requires(L& l, const DenseRow& dense, const SparseRow& sparse) {
   { l.observe(dense) } -> std::same_as<double>;
   { l.observe(sparse) } -> std::same_as<double>;
+};
+template <class L>
+concept MeetsAgain = requires(L& l, const DenseRow& dense, const SparseRow& sparse) {
+  { l.again(dense) } -> std::same_as<double>;
+  { l.again(sparse) } -> std::same_as<double>;
 };
 template <class L>
 concept Keeps = requires(L& l, const L& c, Kept& out, const Kept& kept) {
@@ -151,6 +160,7 @@ concept Learner = (detail::Scores<L> || detail::Scales<L>) &&
 template <Learner L>
 consteval bool has_its_hooks() {
   LOPSIDED_CHECK_HOOK(observe, Observes);
+  LOPSIDED_CHECK_HOOK(again, MeetsAgain);
   LOPSIDED_CHECK_HOOK(keep, Keeps);
   LOPSIDED_CHECK_HOOK(prefetch_targets, Prefetches);
   LOPSIDED_CHECK_HOOK(variances, HasVariances);
@@ -176,6 +186,13 @@ template <Learner L>
 [[gnu::always_inline]] inline double observe(L& learner, const RowLike auto& x) {
   if constexpr (L::hooks.observe) return learner.observe(x);
   else return learner.score(x);
+}
+
+template <Learner L>
+[[gnu::always_inline]] inline double observe(L& learner, const RowLike auto& x, bool met_before) {
+  if constexpr (L::hooks.again)
+    if (met_before) return learner.again(x);
+  return observe(learner, x);
 }
 
 // Calls learn(x, score) with a kept row, observed once more.

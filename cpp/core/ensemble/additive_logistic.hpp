@@ -28,6 +28,7 @@ LOPSIDED_ISA_BEGIN
 class AdditiveLogistic {
  public:
   static constexpr Hooks hooks{.observe = true,
+                               .again = true,
                                .keep = true,
                                .prefetch_targets = true,
                                .coefficients = true,
@@ -47,6 +48,7 @@ class AdditiveLogistic {
     if (absorb()) forecast();  // a label that comes now and one that comes later find the same weights
     return score;
   }
+  double again(const RowLike auto& row) { return score(row, features()); }
   double score(const RowLike auto& row, Index known) const {
     encode(row, std::min(known, features()), [&](std::uint64_t key) { return pairs_.find(key); });
     return forecast();

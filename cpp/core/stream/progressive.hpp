@@ -138,7 +138,7 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare&
     } else {
       const double y = pass.labels[at];
       const Row x = prepare.row(raw, rows.columns(), !pass.free, prepared);  // met once, counted once
-      const double score = hook::observe(learner, x);
+      const double score = hook::observe(learner, x, pass.free);
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
       bool alarmed = score >= 0;

@@ -287,7 +287,8 @@ class Learning(Parameterised):
             a learner that asks, "asked" and "probabilities"; "alarms" where more than the sign of
             the score decides.
         """
-        prices = price_table(self.costs if costs is None else costs, X, np.size(y))
+        costs = self.costs if costs is None else costs
+        prices = None if costs is None else price_table(costs, X, np.size(y))
         ready = self._ready(
             X,
             y,
