@@ -9,7 +9,9 @@ PACKAGES = (
     "numpy",
     "scipy",
     "scikit-learn",
+    "fastapi",
     "river",
+    "uvicorn",
     "vowpalwabbit",
     "scikit-activeml",
 )

@@ -6,6 +6,7 @@ import asyncio
 import json
 
 import msgspec
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from wire import run
@@ -128,6 +129,28 @@ def test_a_daily_budget_counts_the_days_of_events():
     assert [sum(a for a, d in zip(asked, days, strict=True) if d == day) for day in set(days)] == [
         3
     ] * len(set(days))
+    assert the_same(desk)
+
+
+def test_probabilities_decide_at_the_prices_of_an_event(monkeypatch):
+    monkeypatch.setattr(
+        Active, "probabilities", lambda self, scores: 1 / (1 + np.exp(-scores)), raising=False
+    )
+    desk = Desk(snapshot_every=70)
+    feed(desk, 0, 100)
+    batch, _ = events(3, seed=9, first=1000)
+    flags = []
+    for event, alarm in zip(batch, (1e-9, 1.0, 1e9), strict=True):
+        event.features, event.costs = {"a": 0.3}, Costs(1.0, alarm)
+        (answer,) = map(json.loads, desk.do(add_events, "pay", [event]))
+        assert answer["probability"] == pytest.approx(1 / (1 + np.exp(-answer["score"])))
+        flags.append(answer["flag"])
+    assert flags[0] is True
+    assert flags[1] == (answer["score"] >= 0)
+    assert flags[2] is False
+    found = desk.stream.state.calibration
+    assert sum(found.events) > 0
+    assert 0 <= found.error() <= 1
     assert the_same(desk)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..algorithms.active import Active, resolved
 from ..algorithms.budget import as_budget
 from ..algorithms.decision import Decision
@@ -125,16 +127,16 @@ class Learner:
         """Return the scores of events that are not met."""
         return [float(s) for s in self.model.score_many(xs)]
 
-    def probability(self, x: dict[str, Any], positive: Any) -> float | None:
-        """Return the probability that an event is positive, where the model can say."""
-        tell = getattr(type(self.model), "predict_proba_one", None)
-        if tell is None or not self.ready:
-            return None
+    def probabilities(self, scores: Sequence[float]) -> Sequence[float | None]:
+        """Return the probability of a positive at each score, where the model can say."""
+        found = getattr(type(self.model), "probabilities", None)
+        if found is None or not self.ready:
+            return [None] * len(scores)
         try:
-            found = tell(self.model, x).get(positive)
-        except LopsidedError:
-            return None
-        return None if found is None else float(found)
+            known: list[float] = found(self.model, np.array(scores)).tolist()
+        except LopsidedError:  # no label has come since it was made
+            return [None] * len(scores)
+        return known
 
     def reasons(self, x: dict[str, Any]) -> list[tuple[str, float]] | None:
         """Return the features that moved the score most, where the model can say."""

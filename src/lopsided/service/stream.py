@@ -91,8 +91,11 @@ class Stream:
             where = f"event {row}: " if row is not None and len(xs) > 1 else ""
             raise Refusal(422, f"{where}{error}") from None
         shadows = self._shadows(xs, times)
+        sure = champion.probabilities([decision.score for decision in found])
         return [
-            self._answer(event, decision, seq + i, {n: s[i] for n, s in shadows.items()} or None)
+            self._answer(
+                event, decision, sure[i], seq + i, {n: s[i] for n, s in shadows.items()} or None
+            )
             for i, (event, decision) in enumerate(zip(events, found, strict=True))
         ]
 
@@ -112,10 +115,14 @@ class Stream:
         return out
 
     def _answer(
-        self, event: Event, decision: Decision, seq: int, shadow: dict[str, float] | None
+        self,
+        event: Event,
+        decision: Decision,
+        probability: float | None,
+        seq: int,
+        shadow: dict[str, float] | None,
     ) -> Answer:
         state, x = self.state, event.features
-        probability = self.champion.probability(x, self.config.positive)
         flag = self._flag(decision.score, probability, event.costs)
         why = None
         if decision.asked:
@@ -159,7 +166,7 @@ class Stream:
             score = champion.score(features)
         except _BAD as error:
             raise Refusal(422, str(error)) from None
-        probability = champion.probability(features, self.config.positive)
+        (probability,) = champion.probabilities([score])
         return Score(
             score=score,
             flag=self._flag(score, probability, costs),

@@ -1,0 +1,57 @@
+"""A load on a server: connections that each wait for an answer before they ask again."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import socket
+import time
+from collections.abc import Callable
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time that a process has used."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def answered(
+    port: int, path: str, body: Callable[[], bytes], connections: int, seconds: float
+) -> int:
+    """Post bodies for so many seconds; return how many were answered by a status of 200."""
+    with selectors.DefaultSelector() as ready:
+        for _ in range(connections):
+            client = socket.create_connection(("127.0.0.1", port))
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            ready.register(client, selectors.EVENT_READ, bytearray())
+            client.sendall(_request(path, body()))
+        count, end = 0, time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            for key, _ in ready.select(1.0):
+                client, got = key.fileobj, key.data
+                assert isinstance(client, socket.socket)
+                got += client.recv(1 << 18)
+                if _whole(got):
+                    if not got.startswith(b"HTTP/1.1 200"):
+                        raise RuntimeError(bytes(got[:200]))
+                    got.clear()
+                    count += 1
+                    client.sendall(_request(path, body()))
+        for key in list(ready.get_map().values()):
+            key.fileobj.close()  # type: ignore[union-attr]
+    return count
+
+
+def _request(path: str, body: bytes) -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def _whole(got: bytearray) -> bool:
+    """Say whether an answer has come to its end."""
+    end = got.find(b"\r\n\r\n")
+    if end < 0:
+        return False
+    at = got.lower().find(b"content-length: ", 0, end) + 16
+    return len(got) >= end + 4 + int(got[at : got.find(b"\r\n", at)])
