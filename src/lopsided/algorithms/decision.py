@@ -91,10 +91,10 @@ class Decisions(Sequence[Decision]):
 
     def __iter__(self) -> Iterator[Decision]:
         labels = self._labels.positive, self._labels.negative
-        columns = (self.score, self.asked, self.probability, self._forgotten)
+        columns = (self.score, self._alarms, self.asked, self.probability, self._forgotten)
         rows = zip(*(column.tolist() for column in columns), strict=True)
-        for event, (score, asked, probability, forgotten) in enumerate(rows, self._first):
-            predicted = labels[0] if score >= 0 else labels[1]
+        for event, (score, alarm, asked, probability, forgotten) in enumerate(rows, self._first):
+            predicted = labels[0] if alarm else labels[1]
             gone = None if forgotten < 0 else forgotten
             yield Decision(event, score, predicted, asked, probability, gone)
 
