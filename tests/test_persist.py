@@ -73,6 +73,7 @@ def test_a_ten_line_reader_reads_a_model():
 
 @pytest.mark.parametrize("name", learners())
 @pytest.mark.parametrize("params", [{}, {"intercept": True}, {"scaling": "none"}], ids=str)
+@pytest.mark.promise("same bits")
 def test_a_loaded_model_goes_on_with_the_same_bits(name, params, tmp_path):
     if not params.keys() <= make(name).get_params().keys():
         pytest.skip("it has no such parameter")
@@ -214,6 +215,7 @@ class Trap:
         return os.mkdir, ("trapped",)
 
 
+@pytest.mark.promise("no code from files")
 def test_loading_runs_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad").write_bytes(pickle.dumps(Trap()))
@@ -314,6 +316,7 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", LARGE)
+@pytest.mark.promise("bounded memory")
 def test_a_small_file_cannot_ask_for_much_memory(name, tmp_path):
     (tmp_path / "model").write_bytes(LARGE[name]())
     code = f"""
@@ -404,6 +407,7 @@ def test_a_link_stays_a_link(tmp_path):
     assert isinstance(load(target), PAUM)
 
 
+@pytest.mark.promise("whole files")
 def test_kill_while_saving_leaves_the_old_file_or_the_new(tmp_path):
     path = tmp_path / "model"
     COG().fit(np.ones((2, 300_000)), [0, 1]).save(path)

@@ -1,4 +1,4 @@
-"""Write what follows from the catalog: the public names, and the tables of learners in the docs.
+"""Write what follows from other files: public names, tables of learners, promises and their tests.
 
 python tools/generate.py            rewrites the generated parts
 python tools/generate.py --check    fails if one of them is not current
@@ -44,6 +44,43 @@ def memory() -> str:
     return "\n".join(["| bytes | learners |", "|---|---|", *rows])
 
 
+# What the package promises; every promise has a test that holds it, marked with its first words.
+PROMISES = {
+    "same bits": "A model that is saved and loaded, and a run that is killed and resumed, go on "
+    "with the same bits as if nothing had happened.",
+    "whole files": "A file has its old or its new content at any time, also when the process is "
+    "killed or the disk is full.",
+    "all or nothing": "A bad row, label or weight is an error that leaves the model unchanged.",
+    "nothing is lost": "A label that was told, a question that was paid for and a file of the user "
+    "are never lost.",
+    "budgets": "No more labels are bought than the budget allows.",
+    "bounded memory": "No file takes more memory than the limits allow, however it is compressed.",
+    "linear time": "Time grows with the rows, also if many of them are bad.",
+    "no code from files": "Nothing in a model file, a cache or a stream is ever executed.",
+    "one line": "An error of the command line is one line, never a traceback.",
+    "threads": "Every method may be called from any thread; a forked child works or says that it "
+    "cannot.",
+}
+
+
+def promises(root: Path = ROOT) -> str:
+    """Return the table of promises with the tests that hold them."""
+    held: dict[str, list[str]] = {name: [] for name in PROMISES}
+    mark = re.compile(r'@pytest\.mark\.promise\("(.*)"\)\ndef (test_\w+)')
+    for path in sorted((root / "tests").rglob("test_*.py")):
+        for name, test in mark.findall(path.read_text()):
+            held[name].append(f"`{path.relative_to(root / 'tests')}`: {_sentence(test)}")
+    for name, tests in held.items():
+        if not tests:
+            raise SystemExit(f"no test holds the promise {name!r}")
+    rows = [f"| {PROMISES[name]} | {'; '.join(tests)} |" for name, tests in held.items()]
+    return "\n".join(["| promise | held by |", "|---|---|", *rows])
+
+
+def _sentence(test: str) -> str:
+    return test.removeprefix("test_").replace("_", " ")
+
+
 def _size(formula: str) -> tuple[float, str]:
     """Return what a formula comes to for a wide model that keeps a few rows."""
     product = re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", formula)
@@ -60,6 +97,7 @@ PARTS = (
     ("src/lopsided/__init__.py", "if TYPE_CHECKING:\n", "\n\n", public_names),
     ("README.md", *block("learners"), learners),
     ("docs/speed.md", *block("memory"), memory),
+    ("docs/reliability.md", *block("promises"), promises),
 )
 
 

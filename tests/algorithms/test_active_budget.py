@@ -15,6 +15,7 @@ from lopsided.persist import from_bytes, to_bytes
 
 
 @pytest.mark.parametrize("budget", [b for b in BUDGETS if b != "none"])
+@pytest.mark.promise("budgets")
 def test_budget_is_spent_and_never_overspent_however_the_stream_is_cut(budget):
     want = progressive(
         active(query="always", budget=budget), X, Y, time=time_for(budget), resume=True

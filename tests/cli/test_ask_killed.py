@@ -71,6 +71,7 @@ def command():
         server.stdin.close()
 
 
+@pytest.mark.promise("nothing is lost")
 def test_an_ask_that_is_killed_at_any_step_goes_on_to_the_same_model_and_questions(
     command, tmp_path
 ):

@@ -30,6 +30,7 @@ def environment():
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.promise("one line")
 def test_command(case, tmp_path):
     prepare(case, tmp_path)
     untouched = {p: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}

@@ -42,6 +42,7 @@ def asked(tmp_path):
     return tmp_path
 
 
+@pytest.mark.promise("nothing is lost")
 def test_labels_told_during_a_run_are_kept(asked):
     words = ("run", "-", "-f", "jsonl", "--label", "y", "--load", "m", "--save", "m", "--quiet")
     with start(asked, *words, stdin=subprocess.PIPE) as long_run:
@@ -73,6 +74,7 @@ def test_a_killed_run_leaves_no_lock(asked):
     assert run(asked, "tell", "m", "answers.csv") == "5 labels told; 0 questions wait\n"
 
 
+@pytest.mark.promise("nothing is lost")
 def test_two_runs_with_one_file_of_predictions_do_not_mix_their_lines(tmp_path):
     words = ("run", "-", "-f", "libsvm", "--predictions", "p.csv", "--quiet")
     runs = [start(tmp_path, *words, stdin=subprocess.PIPE) for _ in range(2)]

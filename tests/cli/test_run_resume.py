@@ -109,6 +109,7 @@ def changed(path):
         return 0
 
 
+@pytest.mark.promise("same bits")
 def test_killed_again_and_again_it_ends_with_the_same_bits(data, whole, tmp_path):
     files, text = whole
     rng = random.Random(time.time_ns())

@@ -29,6 +29,7 @@ LONG = 3 << 20
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
+@pytest.mark.promise("bounded memory")
 def test_a_long_line_of_libsvm(tmp_path, pack):
     suffix = {"compress": ".gz", "bytes": ""}.get(pack.__name__, "")
     suffix = ".zst" if pack is zstandard.compress else suffix
@@ -42,6 +43,7 @@ def test_a_long_line_of_libsvm(tmp_path, pack):
     assert sum(len(block.lines) for block in LibsvmReader(str(path))) == 3
 
 
+@pytest.mark.promise("bounded memory")
 def test_a_small_file_that_unpacks_to_much_is_unpacked_in_small_pieces(tmp_path):
     path = tmp_path / "d.svm.zst"
     path.write_bytes(zstandard.compress(b"1 1:1\n" * (1 << 24), 19))
@@ -110,6 +112,7 @@ class Counting(COG):
         ("d.jsonl", lambda k: f'{{"a": {"1e200" if k % 2 else 1}, "label": {k % 4 // 2}}}\n'),
     ],
 )
+@pytest.mark.promise("linear time")
 def test_every_other_row_is_bad_and_the_work_is_linear(tmp_path, name, row):
     size = 4000
     path = tmp_path / name

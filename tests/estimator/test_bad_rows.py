@@ -124,6 +124,7 @@ BAD_X = {
 
 @pytest.mark.parametrize("call", [*LEARN, *SCORE])
 @pytest.mark.parametrize("name", BAD_X)
+@pytest.mark.promise("all or nothing")
 def test_bad_rows_are_refused_and_the_model_is_as_it_was(name, call):
     bad, error, words = BAD_X[name]
     if name == "a generator":
@@ -188,6 +189,7 @@ BAD_LAST = {
 
 @pytest.mark.parametrize(("sparse", "columns"), [(False, 2), (False, 3), (True, 3)])
 @pytest.mark.parametrize("name", BAD_LAST)
+@pytest.mark.promise("all or nothing")
 def test_the_last_of_a_million_rows_spoils_all(name, sparse, columns):
     rows = 1_000_000
     x, y, w = np.ones((rows, columns)), np.arange(rows) % 2, np.ones(rows)

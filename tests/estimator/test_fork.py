@@ -62,6 +62,7 @@ def in_child(act):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.promise("threads")
 def test_a_child_works_or_says_at_once_that_it_cannot():
     X, y = rng.normal(size=(20_000, 30)), rng.integers(0, 2, 20_000)
     model, other = COG().fit(X, y), COG().fit(X, y)

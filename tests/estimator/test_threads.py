@@ -33,6 +33,7 @@ def test_threads_with_models_of_their_own_give_the_same_bits(name):
 
 
 @each
+@pytest.mark.promise("threads")
 def test_threads_with_one_model_learn_every_row(name):
     model = make(name).partial_fit(X[:1], Y[:1])
 
