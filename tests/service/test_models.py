@@ -132,10 +132,7 @@ def test_a_daily_budget_counts_the_days_of_events():
     assert the_same(desk)
 
 
-def test_probabilities_decide_at_the_prices_of_an_event(monkeypatch):
-    monkeypatch.setattr(
-        Active, "probabilities", lambda self, scores: 1 / (1 + np.exp(-scores)), raising=False
-    )
+def test_probabilities_decide_at_the_prices_of_an_event():
     desk = Desk(snapshot_every=70)
     feed(desk, 0, 100)
     batch, _ = events(3, seed=9, first=1000)
@@ -143,10 +140,12 @@ def test_probabilities_decide_at_the_prices_of_an_event(monkeypatch):
     for event, alarm in zip(batch, (1e-9, 1.0, 1e9), strict=True):
         event.features, event.costs = {"a": 0.3}, Costs(1.0, alarm)
         (answer,) = map(json.loads, desk.do(add_events, "pay", [event]))
-        assert answer["probability"] == pytest.approx(1 / (1 + np.exp(-answer["score"])))
+        assert 0 < answer["probability"] < 1
+        model = desk.stream.champion.model
+        assert answer["probability"] == model.probabilities(np.array([answer["score"]]))[0]
         flags.append(answer["flag"])
     assert flags[0] is True
-    assert flags[1] == (answer["score"] >= 0)
+    assert flags[1] == (answer["probability"] >= 0.5)
     assert flags[2] is False
     found = desk.stream.state.calibration
     assert sum(found.events) > 0

@@ -75,7 +75,10 @@ def test_events_in_a_batch_are_decided_as_one_by_one():
         fed(desk, 30, seed=1)
     new = [msgspec.structs.replace(e, key=f"new {e.key}") for e in batch]
     one = [answers(alone, [e])[0] for e in new]
-    assert answers(together, new) == one
+    many = answers(together, new)
+    for answer in one + many:  # reasons are those of the model after the batch
+        answer.pop("reasons", None)
+    assert many == one
     assert digest(together.stream.snapshot()) == digest(alone.stream.snapshot())
 
 

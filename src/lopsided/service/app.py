@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from . import figures, inference, pages
+from . import desk, figures, inference, pages
 from .auth import Guard, new_token
 from .commands import admin, questions
 from .commands.events import add_events, history, score_unstored
@@ -114,6 +114,7 @@ class App:
         add("GET", "/openapi.json", "", self.openapi)
         add("GET", "/docs", "", self.docs)
         inference.add_routes(self)
+        desk.add_routes(self)
 
     # ASGI -----------------------------------------------------------------------------------------
 
@@ -142,7 +143,7 @@ class App:
         try:
             handler, role, request.arguments = self.routes.find(request.method, request.path)
             if role:
-                request.who = self.guard.check(request, role)
+                request.who = self.guard.check(request, role, desk.cookie(request))
             response = await handler(request)
         except Refusal as error:
             response = refusal(error)

@@ -18,8 +18,7 @@ CONFIG = StreamConfig(
     positive="fraud",
     negative="fine",
     costs=Costs(miss=100.0, alarm=5.0),
-    parameters={"intercept": True},
-    budget="20/1000",
+    budget="100/1000",
     explore=0.01,
 )
 HISTORY = 3_000  # payments of the past, all of them labelled

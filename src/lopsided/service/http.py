@@ -62,6 +62,7 @@ class Request:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.arguments: tuple[str, ...] = ()
         self.who = ""
+        self.secure = scope.get("scheme") == "https"
         self._receive, self._limit, self._patience = receive, limit, patience
 
     def option(self, name: str) -> str | None:

@@ -40,7 +40,7 @@ class Learner:
         model = made if isinstance(made, Active) else Active(learner=made)
         model.set_params(positive=config.positive, **given)
         self = cls(model)
-        self._price(config, costs or config.costs, keep="class_weight" in given)
+        self.price(costs or config.costs, keep="costs" in given)
         self.ask_by(config) if asks else self.stay_silent()
         model.check_params()
         return self
@@ -55,10 +55,10 @@ class Learner:
         """Return the model as a file; nothing before its first event."""
         return b"" if self.model._fitted is None else to_bytes(self.model)
 
-    def _price(self, config: StreamConfig, costs: Costs, keep: bool = False) -> None:
-        if not keep and "class_weight" in resolved(self.model.learner).get_params():
-            weights = {config.positive: costs.miss, config.negative: costs.alarm}
-            self.model.set_params(class_weight=weights)
+    def price(self, costs: Costs, *, keep: bool) -> None:
+        """Tell the model the prices, unless its parameters have some of their own."""
+        if not keep:
+            self.model.set_params(costs={"miss": costs.miss, "alarm": costs.alarm})
 
     # Asking ---------------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class Learner:
 
     def configure(self, config: StreamConfig, *, asks: bool) -> None:
         """Take over changed prices and budgets."""
-        self._price(config, config.costs, keep="class_weight" in config.parameters)
+        self.price(config.costs, keep="costs" in config.parameters)
         if asks:
             self.ask_by(config)
         self.model.check_params()
@@ -119,34 +119,31 @@ class Learner:
         fitted = self.model._fitted
         return set() if fitted is None else set(fitted.core.names)
 
-    def score(self, x: dict[str, Any]) -> float:
-        """Return the score of an event that is not met."""
-        return self.model.score_one(x)
-
-    def scores(self, xs: list[dict[str, Any]]) -> list[float]:
-        """Return the scores of events that are not met."""
-        return [float(s) for s in self.model.score_many(xs)]
+    def judged(self, x: dict[str, Any], positive: Any) -> tuple[float, bool]:
+        """Return the score of an event that is not met, and whether it would be flagged."""
+        score = self.model.score_one(x)
+        label = self.model.decided(np.array([score]), [x])[0]
+        return score, bool(label == positive)
 
     def probabilities(self, scores: Sequence[float]) -> Sequence[float | None]:
         """Return the probability of a positive at each score, where the model can say."""
-        found = getattr(type(self.model), "probabilities", None)
-        if found is None or not self.ready:
+        if not self.ready:
             return [None] * len(scores)
         try:
-            known: list[float] = found(self.model, np.array(scores)).tolist()
+            known: list[float] = self.model.probabilities(np.array(scores)).tolist()
         except LopsidedError:  # no label has come since it was made
             return [None] * len(scores)
         return known
 
     def reasons(self, x: dict[str, Any]) -> list[tuple[str, float]] | None:
         """Return the features that moved the score most, where the model can say."""
-        explain = getattr(type(self.model), "explain_one", None)
-        if explain is None or not self.ready:
+        if not self.ready:
             return None
-        parts = explain(self.model, x)
-        pairs = parts.items() if isinstance(parts, dict) else ((p[0], p[-1]) for p in parts)
-        ranked = sorted(pairs, key=lambda pair: -abs(pair[1]))
-        return [(str(name), float(part)) for name, part in ranked[:_REASONS]]
+        try:
+            found = self.model.explain_one(x).reasons[:_REASONS]
+        except (LopsidedError, TypeError, ValueError):  # not a sum over features
+            return None
+        return [(reason.feature, reason.effect) for reason in found]
 
     def budget_left(self) -> float | None:
         """Return how many labels may be bought now; None without a limit."""

@@ -99,7 +99,7 @@ class Stream:
             for i, (event, decision) in enumerate(zip(events, found, strict=True))
         ]
 
-    def _shadows(self, xs: list[dict[str, Any]], times: Sequence[float]) -> dict[str, list[float]]:
+    def _shadows(self, xs: list[dict[str, Any]], times: Sequence[float]) -> dict[str, list[bool]]:
         """Return what the challengers say; one that cannot is out."""
         out = {}
         for known in self.state.models:
@@ -109,7 +109,7 @@ class Stream:
             try:
                 found = learner.ask_many(xs, times)
                 if learner.ready:
-                    out[known.name] = [float(d.score) for d in found]
+                    out[known.name] = [d.predicted == self.config.positive for d in found]
             except _BAD as error:
                 known.failed = str(error)
         return out
@@ -120,10 +120,10 @@ class Stream:
         decision: Decision,
         probability: float | None,
         seq: int,
-        shadow: dict[str, float] | None,
+        shadow: dict[str, bool] | None,
     ) -> Answer:
         state, x = self.state, event.features
-        flag = self._flag(decision.score, probability, event.costs)
+        flag = self._flag(decision.predicted == self.config.positive, probability, event.costs)
         why = None
         if decision.asked:
             unsure = "unsure" if decision.probability >= 0.5 else "check"
@@ -149,11 +149,11 @@ class Stream:
             shadow=shadow,
         )
 
-    def _flag(self, score: float, probability: float | None, costs: Costs | None) -> bool:
-        """Decide: by the probability at an event's own prices, else by the score."""
+    def _flag(self, alarm: bool, probability: float | None, costs: Costs | None) -> bool:
+        """Decide: by the probability at an event's own prices, else as the model does."""
         if costs is not None and probability is not None:
             return probability * costs.miss >= (1 - probability) * costs.alarm
-        return self.champion.ready and score >= 0
+        return self.champion.ready and alarm
 
     def score(
         self, features: dict[str, Any], costs: Costs | None = None, *, reasons: bool = False
@@ -163,13 +163,13 @@ class Stream:
         if not champion.ready:
             raise Refusal(409, "nothing has been learned yet")
         try:
-            score = champion.score(features)
+            score, alarm = champion.judged(features, self.config.positive)
         except _BAD as error:
             raise Refusal(422, str(error)) from None
         (probability,) = champion.probabilities([score])
         return Score(
             score=score,
-            flag=self._flag(score, probability, costs),
+            flag=self._flag(alarm, probability, costs),
             probability=probability,
             reasons=champion.reasons(features) if reasons else None,
         )
@@ -212,7 +212,7 @@ class Stream:
             if known.name == answer.model:
                 known.account.add(answer.flag, answer.flag, positive, costs, times)
             elif known.name in shadow:
-                known.account.add(shadow[known.name] >= 0, answer.flag, positive, costs, times)
+                known.account.add(shadow[known.name], answer.flag, positive, costs, times)
         weight = times / answer.ask_probability if answer.asked else 0.0
         if weight:
             state.calibration.add(answer.probability, positive, weight)
@@ -241,6 +241,7 @@ class Stream:
             spec = msgspec.structs.replace(spec, costs=spec.costs or self.config.costs)
             if blob:
                 learner = Learner.loaded(blob)
+                learner.price(spec.costs or self.config.costs, keep=False)
                 learner.ask_by(self.config) if first else learner.stay_silent()
                 learner.model.check_params()
                 learner.model.refresh()

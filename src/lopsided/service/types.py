@@ -57,7 +57,7 @@ class Answer(Struct, omit_defaults=True):
     """What the service says of an event.
 
     `flag` is the decision; `asked` says whether a person should look, and `why`. `shadow` has the
-    scores of the challengers. Where `stored` is false the disk is full and nothing was kept.
+    decisions of the challengers. Where `stored` is false the disk is full and nothing was kept.
     """
 
     key: str
@@ -71,7 +71,7 @@ class Answer(Struct, omit_defaults=True):
     probability: float | None = None
     why: str | None = None
     reasons: list[tuple[str, float]] | None = None
-    shadow: dict[str, float] | None = None
+    shadow: dict[str, bool] | None = None
     stored: bool = True
 
 

@@ -1,0 +1,213 @@
+"""The page in a real browser: a reviewer's whole way, and what goes wrong on it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import time
+
+import pytest
+from browser import BROWSER
+from server_process import ServerProcess
+
+from lopsided.client import Client
+
+playwright = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no browser")
+HOSTILE = "<img src=x onerror=document.title='hit'><script>document.title='hit'</script>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as play:
+        made = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@contextlib.contextmanager
+def opened(browser, url, **options):
+    """A page with everything that it complains about or loads."""
+    context = browser.new_context(**options)
+    page = context.new_page()
+    page.faults, page.loads = [], []
+    page.on("console", lambda m: page.faults.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.on("request", lambda request: page.loads.append(request.url))
+    page.goto(url)
+    yield page
+    context.close()
+
+
+def filled(server, n=12):
+    client = server.client()
+    client.configure(query="always", budget=1000, hold=1.0)
+    for i in range(n):
+        features = {"amount": 10.0 * i, "shop": HOSTILE if i == 3 else "food"}
+        client.event(f"e{i}", features, show={"who": f"customer {i}"})
+    return client
+
+
+def key(page):
+    return page.locator("#title").text_content()
+
+
+def press_on(page, pressed):
+    """Press a key and wait for another question; return the one that was answered."""
+    before = key(page)
+    page.keyboard.press(pressed)
+    page.wait_for_function("before => document.getElementById('title').textContent !== before || "
+                           "document.getElementById('card').hidden", arg=before)  # fmt: skip
+    return before
+
+
+def labels(client, n):
+    """The labels that came, once there are so many."""
+    for _ in range(200):
+        if client.state()["labels"] >= n:
+            break
+        time.sleep(0.1)
+    found = {}
+    for i in range(100):
+        with contextlib.suppress(Exception):
+            rows = client.history(f"e{i}")["history"]
+            found[f"e{i}"] = [row["label"] for row in rows if row["kind"] == "label"]
+    return found
+
+
+def test_a_reviewer_answers_by_keyboard_alone(tmp_path, browser):
+    with ServerProcess(tmp_path / "folder") as server:
+        client = filled(server)
+        with opened(browser, server.url, bypass_csp=True) as page:
+            page.locator("#card").wait_for()
+            given = {press_on(page, "f"): "fraud", press_on(page, "j"): "fine"}
+            skipped = press_on(page, " ")
+            aside = press_on(page, "e")
+            undone = press_on(page, "f")
+            page.keyboard.press("u")
+            page.wait_for_function("k => document.getElementById('title').textContent === k",
+                                   arg=undone)  # fmt: skip
+            page.keyboard.press("n")
+            page.keyboard.type("from abroad")
+            page.keyboard.press("Enter")
+            assert press_on(page, "j") == undone
+            given[undone] = "fine"
+            found = labels(client, 3)
+            assert {k: v[0] for k, v in found.items() if v} == given
+            assert all(len(v) <= 1 for v in found.values())
+            notes = [row.get("note") for row in client.history(undone)["history"]]
+            assert "from abroad" in notes
+            assert not found[skipped]
+            assert client.history(aside)["question"]["state"] == "aside"
+            assert page.faults == []
+            assert all(url.startswith((server.url, "data:")) for url in page.loads)
+
+
+def test_text_of_events_is_shown_as_text(tmp_path, browser):
+    with ServerProcess(tmp_path / "folder") as server:
+        client = server.client()
+        client.configure(query="always", budget=10)
+        client.event("e<b>1</b>", {"shop": HOSTILE, HOSTILE: 1.0}, show={HOSTILE: HOSTILE})
+        with opened(browser, server.url) as page:
+            page.locator("#card").wait_for()
+            assert key(page) == "e<b>1</b>"
+            assert HOSTILE in page.locator("#facts").text_content()
+            assert page.locator("#facts img, #facts script, #title b").count() == 0
+            assert page.title() == "lopsided: review"
+            assert page.faults == []
+
+
+def test_two_reviewers_never_see_the_same_question(tmp_path, browser):
+    with ServerProcess(tmp_path / "folder") as server:
+        client = filled(server, 20)
+        both = (
+            opened(browser, server.url, bypass_csp=True),
+            opened(browser, server.url, bypass_csp=True),
+        )
+        with both[0] as one, both[1] as two:
+            for page in (one, two):
+                page.locator("#card").wait_for()
+            seen = []
+            for _ in range(8):
+                assert key(one) != key(two)
+                seen += [press_on(one, "f"), press_on(two, "j")]
+            assert len(set(seen)) == 16
+            found = labels(client, 16)
+            assert sorted(k for k, v in found.items() if v) == sorted(seen)
+            assert all(len(v) <= 1 for v in found.values())
+
+
+def test_a_server_that_dies_and_comes_back_loses_no_answer(tmp_path, browser):
+    with ServerProcess(tmp_path / "folder") as server:
+        filled(server)
+        port = server.url.rpartition(":")[2]
+        with opened(browser, server.url, bypass_csp=True) as page:
+            page.locator("#card").wait_for()
+            first = press_on(page, "f")
+            second = key(page)
+            server.kill()
+            page.keyboard.press("j")  # kept in the browser
+            page.locator("#state", has_text="cannot be reached").wait_for()
+            with ServerProcess(tmp_path / "folder", "--port", port) as again:
+                client = again.client()
+                found = labels(client, 2)
+                assert (found[first], found[second]) == (["fraud"], ["fine"])
+                page.locator("#card").wait_for()
+                assert key(page) not in (first, second)
+
+
+def test_logging_in_by_a_token_in_a_cookie(tmp_path, browser):
+    with ServerProcess(tmp_path / "folder") as server:
+        filled(server)
+        server.stop()
+        command = [*server.process.args, "--new-token", "ann", "--role", "label"]
+        token = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    with ServerProcess(tmp_path / "folder") as server:
+        with opened(browser, server.url, bypass_csp=True) as page:
+            page.locator("#login").wait_for()
+            page.fill("#token", "lop_1_wrong")
+            page.keyboard.press("Enter")
+            page.locator("#refused", has_text="not valid").wait_for()
+            page.fill("#token", token)
+            page.keyboard.press("Enter")
+            page.locator("#card").wait_for()
+            (cookie,) = page.context.cookies()
+            assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+            assert page.evaluate("document.cookie") == ""
+            answered = press_on(page, "f")
+            refused = page.evaluate("fetch('/v1/pay/questions').then(r => r.status)")
+            assert refused == 401  # the cookie alone, as another site would send it
+        client = Client(server.url, stream="pay", token=token)
+        for _ in range(100):
+            row = client.history(answered)["history"][-1]
+            if row["kind"] == "label":
+                break
+            time.sleep(0.1)
+        client.close()
+        assert (row["label"], row["by"]) == ("fraud", "ann")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_is_small_and_readable(tmp_path, browser, width, scheme):
+    with ServerProcess(tmp_path / "folder") as server:
+        filled(server, 2)
+        size = {"width": width, "height": 800}
+        with opened(browser, server.url, viewport=size, color_scheme=scheme) as page:
+            sizes = []
+            page.on("response", lambda r: sizes.append(len(r.body())))
+            page.reload()
+            page.locator("#card").wait_for()
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width
+            assert sum(sizes) < 150_000
+            ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert (ground == "rgb(22, 24, 28)") == (scheme == "dark")
+            unnamed = page.evaluate(
+                "[...document.querySelectorAll('button, input, select')].filter(e => "
+                "!e.textContent.trim() && !e.labels?.length).length"
+            )
+            assert unnamed == 0
+            page.screenshot(path=str(tmp_path / "page.png"))
+            assert json.loads(json.dumps(page.faults)) == []
