@@ -66,21 +66,7 @@ def command(model: str, top: int, as_json: bool) -> None:
     )
     if about["members"]:
         click.echo("\nmembers, the leading one marked")
-        print_table(
-            [
-                (
-                    "*" if m["leads"] else "",
-                    m["learner"],
-                    f"rate {m['learning_rate']:g}"
-                    if m["learning_rate"]
-                    else f"r {m['regularization']:g}",
-                    m["scaling"],
-                    f"missed {m['missed']:,.10g}",
-                    f"alarmed {m['alarmed']:,.10g}",
-                )
-                for m in about["members"]
-            ]
-        )
+        print_table([_member_row(m) for m in about["members"]])
     if run is not None and "rows" in run:
         click.echo(f"\ncheckpoint of a run, after {run['rows']:,} rows")
     elif run is not None and not run["whole"]:
@@ -176,6 +162,23 @@ def _bought(labels: dict[str, Any] | None) -> list[tuple[str, str]]:
             if found.get(name) is not None
         ),
     ]
+
+
+def _member_row(member: dict[str, Any]) -> tuple[str, ...]:
+    lead = "*" if member["leads"] else ""
+    if "share" in member:
+        prior = f"prior {member['prior']:g}"
+        share = f"share {member['share']:.1%}"
+        return lead, member["inputs"], prior, member["memory"], f"loss {member['loss']:,.1f}", share
+    rate, regularization = member["learning_rate"], member["regularization"]
+    return (
+        lead,
+        member["learner"],
+        f"rate {rate:g}" if rate else f"r {regularization:g}",
+        member["scaling"],
+        f"missed {member['missed']:,.10g}",
+        f"alarmed {member['alarmed']:,.10g}",
+    )
 
 
 def _members(model: OnlineClassifier) -> list[dict[str, Any]]:
