@@ -28,7 +28,7 @@ def dying(step):
 
 class Output:
     def __init__(self, file):
-        self.write = file.write
+        self.write, self.isatty = file.write, file.isatty
         self.writelines, self.flush = dying(file.writelines), dying(file.flush)
 
 for line in sys.stdin:

@@ -30,7 +30,7 @@ RECORDS = [
 # What may differ between an interrupted run and the one that resumes it.
 FREE = {
     *("data", "save_path", "checkpoint", "resume", "limit", "as_json", "quiet"),
-    *("form", "skip_bad"),
+    *("form", "skip_bad", "bad_lines"),
 }
 
 

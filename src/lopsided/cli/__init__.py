@@ -18,12 +18,13 @@ _COMMANDS = {
     "compare": "Compare learners on the same data, with significance tests.",
     "data": "List, describe, download and cache data sets.",
     "demo": "See the idea in a few seconds: a table and a report, no data needed.",
+    "explain": "Show why rows get their scores.",
     "inspect": "Show what is in a model file.",
     "learners": "List the learners and what each is for.",
     "predict": "Score rows with a saved model.",
     "reproduce": "Rerun tables and figures of the five papers and print both results.",
-    "serve": "Run a durable service: score events, ask for labels, learn.",
     "run": "Learn from a stream, predicting every event before learning from it.",
+    "serve": "Run a durable service: score events, ask for labels, learn.",
     "tell": "Give a model the labels that it asked for.",
 }
 

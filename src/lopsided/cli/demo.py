@@ -82,8 +82,8 @@ def command(output: str, seed: int, as_json: bool, quiet: bool) -> None:
     except ImportError:
         click.echo("  pip install pyarrow   # to read CSV and Parquet")
     click.echo(
-        f"  lopsided run YOUR.csv --label COLUMN --positive fraud --cost {MISS} {ALARM} "
-        "--report run.html"
+        f"  lopsided run YOUR.csv --label COLUMN --positive fraud --cost {MISS} {ALARM} \\\n"
+        "    --report run.html"
     )
     click.echo("  lopsided compare YOUR.csv --label COLUMN --report compare.html")
 

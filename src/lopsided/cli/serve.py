@@ -24,7 +24,13 @@ Examples:
 )
 @click.argument("folder", required=False)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="0: any free one.",
+)
 @click.option("--stream", help="Make a stream of this name if there is none.")
 @click.option("--positive", default="1", show_default=True, help="For a new stream: a label.")
 @click.option("--negative", default="0", show_default=True, help="For a new stream: the other.")
@@ -37,7 +43,13 @@ Examples:
 @click.option("--role", type=click.Choice(("score", "label", "admin")), help="Of the new token.")
 @click.option("--rate", type=click.FloatRange(0), default=0, help="Requests a second a token.")
 @click.option("--body", type=click.IntRange(1), default=1 << 20, help="Largest body, in bytes.")
-@click.option("--snapshot-every", type=click.IntRange(1), default=50_000, show_default=True)
+@click.option(
+    "--snapshot-every",
+    type=click.IntRange(1),
+    default=50_000,
+    show_default=True,
+    help="Rows of the log between two snapshots of the models.",
+)
 @click.option("--accept-loss", is_flag=True, help="Start although the log lacks rows.")
 @click.option("--log-requests", is_flag=True, help="Write a line for every request.")
 @click.option("--demo", is_flag=True, help="Let made-up payments run through the service.")

@@ -1,0 +1,89 @@
+"""lopsided explain."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import click
+import numpy as np
+
+from ..data.block import Dense, Sparse
+from ..errors import InputError
+from ..estimator.base import OnlineClassifier
+from ..persist import load_run
+from .options import ReadingOptions, reader_from, reading_options
+from .output import print_table
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  lopsided explain model.lop new.csv
+  lopsided explain model.lop new.csv --top 3 --limit 100 --json
+"""
+)
+@click.argument("model")
+@click.argument("data")
+@click.option("--top", type=click.IntRange(1), default=8, show_default=True, help="Reasons a row.")
+@click.option("--limit", type=click.IntRange(1), default=5, show_default=True, help="Rows at most.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each row.")
+@reading_options
+def command(model: str, data: str, top: int, limit: int, as_json: bool, **reading: Any) -> None:
+    """Show why rows of DATA get their scores: the effects of their features, which sum to it."""
+    found, _ = load_run(model)
+    reader = reader_from(data, ReadingOptions(**reading), found, labelled=False)
+    left = limit
+    for block in reader:
+        for line, event in zip(block.lines[:left].tolist(), _events(block.X, found), strict=False):
+            why = found.explain_one(event)
+            more = why.reasons[top:]
+            rest = (len(more), sum(reason.effect for reason in more))
+            if as_json:
+                shown = [dataclasses.asdict(reason) for reason in why.reasons[:top]]
+                about = {"line": line, "score": why.score, "base": why.base, "reasons": shown}
+                click.echo(json.dumps({**about, "others": rest[0], "effect_of_others": rest[1]}))
+            else:
+                _print(line, why, top, rest)
+        left -= len(block.lines)
+        if left <= 0:
+            break
+
+
+def _print(line: int, why: Any, top: int, rest: tuple[int, float]) -> None:
+    rows = [("base", "", f"{why.base:+.4f}")]
+    for reason in why.reasons[:top]:
+        value = "" if reason.value is None else f"{reason.value:g}"
+        rows.append((reason.feature, value, f"{reason.effect:+.4f}"))
+    if rest[0]:
+        rows.append((f"{rest[0]} others", "", f"{rest[1]:+.4f}"))
+    click.echo(f"line {line}: score {why.score:+.4f}")
+    print_table(rows)
+    click.echo()
+
+
+def _events(X: Any, model: OnlineClassifier) -> Iterator[Any]:
+    """Yield the rows of a block one by one."""
+    if isinstance(X, list):
+        yield from X
+    elif isinstance(X, Dense):
+        for row in X.array.tolist():
+            yield dict(zip(X.names, row, strict=True))
+    elif isinstance(X, Sparse) and X.hashed:
+        raise InputError("explain: the names of the features are hashed, so there are none to show")
+    else:
+        size = model.n_features_in_
+        named = isinstance(X, Sparse) and X.names is not None
+        starts, indices, data = (X.indptr, X.indices, X.data) if hasattr(X, "indptr") else X.csr()
+        for first, last in pairwise(starts.tolist()):
+            columns, values = indices[first:last], data[first:last]
+            if named:
+                yield {X.names[j]: float(v) for j, v in zip(columns, values, strict=True)}
+            else:
+                row = np.zeros(size)
+                known = columns < size
+                row[columns[known]] = values[known]
+                yield row
