@@ -261,7 +261,11 @@ class UnknownParameterError(UnknownNameError, TypeError):
 
 
 class DivergedError(LopsidedError, ValueError):
-    """A model whose scores or weights are no longer finite."""
+    """A model whose scores or weights are no longer finite.
+
+    The row is not to blame: learn anew with scaled features or a smaller step. A model that is
+    large beside the batch may have learned from the rows before this one.
+    """
 
     def __init__(self, what: str, row: int | None = None) -> None:
         self.row = row

@@ -311,3 +311,14 @@ def test_a_reader_that_goes_away_is_no_error(rows):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0] == "line,score,predicted"
+
+
+def test_a_terminal_is_not_sent_the_control_characters_of_labels(tmp_path):
+    (tmp_path / "d.jsonl").write_text('{"a": 1, "y": "b\\u001b[2J"}\n')
+    run = "lopsided run d.jsonl --label y --positive other -l COG-II --save m --quiet"
+    shown, code, _ = on_terminal(
+        f"{run} >/dev/null; lopsided predict m d.jsonl --label y", tmp_path
+    )
+    assert code == 0
+    assert "b\\x1b[2J" in shown
+    assert "\x1b[2J" not in shown

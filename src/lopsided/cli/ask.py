@@ -251,7 +251,7 @@ class Writer:
         if not self._json and not self._begun:
             lines.insert(0, ",".join(self._columns))
         self._begun = True
-        sys.stdout.writelines(f"{on_screen(line)}\n" for line in lines)
+        sys.stdout.writelines(f"{line}\n" for line in on_screen(lines))
         sys.stdout.flush()
 
 

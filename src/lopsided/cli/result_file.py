@@ -83,9 +83,8 @@ class ResultFile:
     def write(self, lines: Iterable[str]) -> None:
         """Write lines."""
         try:
-            self._file.writelines(
-                f"{on_screen(line) if self.path == '-' else line}\n" for line in lines
-            )
+            lines = on_screen(lines) if self.path == "-" else lines
+            self._file.writelines(f"{line}\n" for line in lines)
         except OSError as error:
             raise self._named(error) from None
 
@@ -146,9 +145,10 @@ def discard(path: str, kept: Any) -> None:
         _part_beside(resolved(path), name).unlink(missing_ok=True)
 
 
-def on_screen(line: str) -> str:
-    """Return a line for standard output: a terminal is not sent control characters of the data."""
-    return visible(line) if sys.stdout.isatty() else line
+def on_screen(lines: Iterable[str]) -> Iterable[str]:
+    """Return lines for standard output: a terminal is not sent control characters of the data."""
+    is_terminal = getattr(sys.stdout, "isatty", bool)()
+    return map(visible, lines) if is_terminal else lines
 
 
 def cell(value: Any, *, safe: bool = False) -> str:
