@@ -201,6 +201,8 @@ def test_the_page_fits_is_small_and_readable(tmp_path, browser, width, scheme):
             page.locator("#card").wait_for()
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width
+            box = page.locator("#buttons").bounding_box()
+            assert box["y"] + box["height"] <= 800  # in sight, however long the event is
             assert sum(sizes) < 150_000
             ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (ground == "rgb(22, 24, 28)") == (scheme == "dark")

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ..errors import LopsidedError
+from ..persist import load
 from .app import App
 from .auth import Guard, new_token
 from .commands.admin import put_stream
@@ -81,7 +82,10 @@ class Service:
     def _make_stream(self, name: str) -> None:
         if name in self.sequencer.streams:
             return
-        blob = b"" if self.settings.model is None else Path(self.settings.model).read_bytes()
+        blob, model = b"", self.settings.model
+        if model is not None:
+            load(model)  # complains with the name of the file
+            blob = Path(model).read_bytes()
         config = self.settings.config or StreamConfig()
         self.do(lambda tx: put_stream(tx, name, config, blob))
 
@@ -141,11 +145,7 @@ def serve(settings: Settings, started: Callable[[str, App], None] | None = None)
                 f"lopsided serve {settings.folder} --new-token NAME --role admin"
             )
         app = service.app()
-        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((settings.host, settings.port))
-        listener.listen(2048)
+        listener = _listening(settings.host, settings.port)
         config = uvicorn.Config(
             app,
             access_log=False,
@@ -174,3 +174,17 @@ def serve(settings: Settings, started: Callable[[str, App], None] | None = None)
         uvicorn.Server(config).run(sockets=[listener])
     finally:
         service.folder.close()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that accepts connections."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise ServeError(f"{host} port {port} cannot be used: {error}") from None
+    listener.listen(2048)
+    return listener

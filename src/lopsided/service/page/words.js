@@ -5,7 +5,7 @@ export const words = {
     unsure: "Unsure: its score is close to the line.",
     check: "Random check: it keeps the estimates honest.",
   },
-  odds: (p) => (p >= 0.5 ? `probability ${Math.round(100 * p)} %` : `about 1 in ${Math.round(1 / Math.max(p, 1e-6))}`),
+  odds: (p) => (p >= 0.5 ? `probability ${Math.round(100 * p)} %` : `about 1 in ${number(Math.round(1 / Math.max(p, 1e-6)))}`),
   judged: (q) =>
     `Score ${number(q.score)}${q.probability == null ? "" : `, ${words.odds(q.probability)}`}; ` +
     `${q.flag ? "flagged" : "let pass"}.`,
