@@ -216,7 +216,8 @@ class _Manifest:
         self._rows: list[dict[str, str]] = []
         try:
             with (folder / "MANIFEST.csv").open(newline="", encoding="utf-8") as lines:
-                rows = [row for row in csv.DictReader(lines) if row.get("file")]
+                named = (row for row in csv.DictReader(lines) if row.get("file"))
+                rows = [row for row in named if "\0" not in row["file"]]  # no name of a file
         except (OSError, ValueError, csv.Error):  # ValueError: it is not text
             return
         # A short row has None in its last cells.
