@@ -8,9 +8,6 @@ namespace lopsided {
 
 namespace {
 
-template <class Value>
-using Line = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 void add_many(RunningAuc& auc, Line<bool> positive, Line<double> scores, Line<double> weights) {
   for (std::size_t i = 0; i < scores.size(); ++i) auc.add(positive.data()[i], scores.data()[i], weights.data()[i]);
 }

@@ -183,7 +183,7 @@ inline constexpr bool remembers = L::hooks.observe || L::hooks.keep;
 namespace hook {
 
 template <Learner L>
-[[gnu::always_inline]] inline double observe(L& learner, const RowLike auto& x) {
+LOPSIDED_INLINE inline double observe(L& learner, const RowLike auto& x) {
   if constexpr (L::hooks.observe) return learner.observe(x);
   else return learner.score(x);
 }
@@ -284,8 +284,8 @@ bool dense(const L& learner) {
 }
 // The score of a raw row: prepare(raw) is the row as the learner is to see it, with `offset` more columns.
 template <Learner L>
-[[gnu::always_inline]] inline double score(const L& learner, const RowLike auto& raw, Index known, Index offset,
-                                           auto prepare) {
+LOPSIDED_INLINE inline double score(const L& learner, const RowLike auto& raw, Index known, Index offset,
+                                    auto prepare) {
   if constexpr (L::hooks.scales)
     return learner.scales() ? learner.score(raw, known) : learner.score(prepare(raw), known + offset);
   else return learner.score(prepare(raw));

@@ -49,12 +49,21 @@ inline namespace LOPSIDED_ISA {}
 #define LOPSIDED_BEST(...) plain::__VA_ARGS__
 #endif
 
-// A loop into which all that it calls is inlined, but for what is marked noinline; where CMake wants code that is fast
-// rather than cheap to compile.
-#ifdef LOPSIDED_FLATTEN
-#define LOPSIDED_HOT [[gnu::flatten]]
+// LOPSIDED_INLINE: a function that is always inlined. LOPSIDED_FLATTEN: one into which everything it calls is inlined,
+// except what is marked noinline. LOPSIDED_HOT: the same for the loop over events, unless a file defines LOPSIDED_HEAVY
+// before its includes: its learners do so much for each event that flattening the loop only costs compile time. None has
+// an effect where CMake defines LOPSIDED_CHEAP, for code that is to compile fast rather than to run fast.
+#ifdef LOPSIDED_CHEAP
+#define LOPSIDED_INLINE
+#define LOPSIDED_FLATTEN
 #else
+#define LOPSIDED_INLINE [[gnu::always_inline]]
+#define LOPSIDED_FLATTEN [[gnu::flatten]]
+#endif
+#ifdef LOPSIDED_HEAVY
 #define LOPSIDED_HOT
+#else
+#define LOPSIDED_HOT LOPSIDED_FLATTEN
 #endif
 
 namespace lopsided::simd {

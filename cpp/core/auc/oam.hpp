@@ -50,7 +50,7 @@ class Oam {
 
  private:
   template <RowLike Row>
-  bool one_by_one(const Row& x, const std::vector<StoredRow>& others, double y, double cap) {
+  LOPSIDED_FLATTEN bool one_by_one(const Row& x, const std::vector<StoredRow>& others, double y, double cap) {
     bool stepped = false;
     const auto step = [&](const auto& z, double square) {
       const double loss = 1 - y * dot(weights_, z);

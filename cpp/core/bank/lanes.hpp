@@ -31,7 +31,7 @@ template <class Real, int parts>
 using Pack = std::array<Real, parts>;
 
 template <int parts>
-[[gnu::always_inline]] inline void for_each_part(auto visit) {
+LOPSIDED_INLINE inline void for_each_part(auto visit) {
   [&]<int... p>(std::integer_sequence<int, p...>) {
     (visit(std::integral_constant<int, p>{}), ...);
   }(std::make_integer_sequence<int, parts>{});
@@ -44,14 +44,14 @@ struct Next {
   double* const* places = nullptr;  // behind the last there is room for three more
   Index size = 0;  // none: they are near
 
-  [[gnu::always_inline]] void operator()(Index k) const {
+  LOPSIDED_INLINE void operator()(Index k) const {
     constexpr std::size_t line = 64 / sizeof(double);
     if (k >= size) return;
     for (int i = 0; i < 4; ++i)
       for (std::size_t at = 0; at < numbers; at += line) __builtin_prefetch(places[k + i] + at, 0, 2);
   }
   // Those that the sums of a row of so many features have not asked for.
-  [[gnu::always_inline]] void rest(Index features) const {
+  LOPSIDED_INLINE void rest(Index features) const {
     for (Index k = features & ~3; k < size; k += 4) (*this)(k);
   }
 };
@@ -60,7 +60,7 @@ inline constexpr auto near = [](Index) {};  // nothing is to be brought
 
 // Sums of term(k, part), with the bits of `lanes::quarters`.
 template <class Real, int parts, class Term>
-[[gnu::always_inline]] inline Pack<Real, parts> sums(const SparseRow& x, Term term, auto next) {
+LOPSIDED_INLINE inline Pack<Real, parts> sums(const SparseRow& x, Term term, auto next) {
   Pack<Real, parts> a{}, b{}, c{}, d{};
   Index k = 0;
   for (; k + 4 <= x.size; k += 4) {  // one after the other: there are no registers for more
@@ -77,7 +77,7 @@ template <class Real, int parts, class Term>
 
 // The same with the bits of `lanes::sum`, four of its sums at a time.
 template <class Real, int parts, class Term>
-[[gnu::always_inline]] inline Pack<Real, parts> sums(const DenseRow& x, Term term, auto) {
+LOPSIDED_INLINE inline Pack<Real, parts> sums(const DenseRow& x, Term term, auto) {
   constexpr Index width = lanes::width;
   Pack<Real, parts> lane[width];
   for (Index first = 0; first < width; first += 4) {
@@ -107,7 +107,7 @@ template <class Real, int parts, class Term>
 }
 
 template <class Real, int parts, class Row, class Term>
-[[gnu::always_inline]] inline Pack<Real, parts> sums(const Row& x, Term term) {
+LOPSIDED_INLINE inline Pack<Real, parts> sums(const Row& x, Term term) {
   return sums<Real, parts>(x, term, near);
 }
 

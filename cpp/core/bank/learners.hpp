@@ -45,8 +45,7 @@ struct FirstOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<FirstOrder, parts>& all, const Row& x, auto at,
-                                                        auto next) {
+  LOPSIDED_INLINE static Pack<Real, parts> score(const Pack<FirstOrder, parts>& all, const Row& x, auto at, auto next) {
     auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; }, next);
     for_each_part<parts>([&](auto p) {
       out[p] = x.scale * out[p];
@@ -61,8 +60,7 @@ struct FirstOrder {
   bool scores() const { return true; }
 
   template <class Real, class Row>
-  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive,
-                                          auto at) {
+  LOPSIDED_INLINE Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
     const Step<Real> s = learner.step(score, t, x.squared_norm());
     const Mask<Real> taken = s.taken & alive;
     if (!any(taken)) return taken;
@@ -84,8 +82,7 @@ struct SecondOrder {
   Learner learner;
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<SecondOrder, parts>&, const Row& x, auto at,
-                                                        auto next) {
+  LOPSIDED_INLINE static Pack<Real, parts> score(const Pack<SecondOrder, parts>&, const Row& x, auto at, auto next) {
     auto out = sums<Real, parts>(x, [&](Index k, int p) -> Real { return at(k, p)[0] * x.values[k]; }, next);
     for_each_part<parts>([&](auto p) { out[p] = x.scale * out[p]; });
     return out;
@@ -97,8 +94,7 @@ struct SecondOrder {
   bool scores() const { return true; }
 
   template <class Real, class Row>
-  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive,
-                                          auto at) {
+  LOPSIDED_INLINE Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
     constexpr bool asks = Learner::step_needs_variance;
     const bool shared = learner.covariance.rule == DiagonalCovariance::Rule::shared;
     Real variance{};
@@ -153,7 +149,7 @@ struct Shrinking {
   Table table{width};  // only to name it
 
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static void take_in(const Pack<Shrinking, parts>& all, const Row& x, auto at) {
+  LOPSIDED_INLINE static void take_in(const Pack<Shrinking, parts>& all, const Row& x, auto at) {
     const auto total = sums<Real, parts>(x, [&](Index k, int p) -> Real { return Rule::part()(at(k, p), x.value(k)); });
     for_each_part<parts>([&](auto p) {
       all[p].rule.taking(total[p], [&](auto take) {
@@ -162,8 +158,7 @@ struct Shrinking {
     });
   }
   template <class Real, int parts, class Row>
-  [[gnu::always_inline]] static Pack<Real, parts> score(const Pack<Shrinking, parts>& all, const Row& x, auto at,
-                                                        auto next) {
+  LOPSIDED_INLINE static Pack<Real, parts> score(const Pack<Shrinking, parts>& all, const Row& x, auto at, auto next) {
     return weighing(all[0].rule, [&](auto weights) {
       return [&]<int... p>(std::integer_sequence<int, p...>) {
         const std::tuple w(weights(all[p].rule, all[p].seen, all[p].target)...);
@@ -185,8 +180,7 @@ struct Shrinking {
   }
 
   template <class Real, class Row>
-  [[gnu::always_inline]] Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive,
-                                          auto at) {
+  LOPSIDED_INLINE Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
     const Real slope = hinge_slope(score, t);
     const Mask<Real> taken = (slope != 0.0) & alive;
     if (any(taken))

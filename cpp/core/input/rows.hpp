@@ -11,14 +11,12 @@
 namespace lopsided {
 
 // Sums of squares that arithmetic can work with: finite, and far from 0.
-[[gnu::always_inline]] inline bool is_plain_square(double square) {
+LOPSIDED_INLINE inline bool is_plain_square(double square) {
   return square > 1e-290 && square < std::numeric_limits<double>::infinity();
 }
 
-[[gnu::always_inline]] inline double dense_square(const double* values, Index n) {
-  return lanes::products(n, values, values);
-}
-[[gnu::always_inline]] inline double sparse_square(const double* values, Index n) {
+LOPSIDED_INLINE inline double dense_square(const double* values, Index n) { return lanes::products(n, values, values); }
+LOPSIDED_INLINE inline double sparse_square(const double* values, Index n) {
   return lanes::quarters(n, [=](Index k) { return values[k] * values[k]; });
 }
 
@@ -68,7 +66,7 @@ class Rows {
 
   // As all that reads plain rows, inlined for the instruction set of the caller.
   template <class Row>
-  [[gnu::always_inline]] Row row(Count i, Scratch& scratch) const {
+  LOPSIDED_INLINE Row row(Count i, Scratch& scratch) const {
     if constexpr (std::same_as<Row, SparseRow>) return sparse_row(i, scratch);
     else return sparse_ ? scattered(i, scratch) : dense_row(i, scratch);
   }
@@ -89,7 +87,7 @@ class Rows {
   }
   // A hint that the row comes soon: its first 2 KB, since what follows the machine finds by itself. Inlined: see
   // prefetch.hpp.
-  [[gnu::always_inline]] void fetch(Count i) const {
+  LOPSIDED_INLINE void fetch(Count i) const {
     const auto lines = [](const void* base, Count first, Count last, Count size) __attribute__((always_inline)) {
       const auto from = reinterpret_cast<std::uintptr_t>(base) + first * size, bytes = (last - first) * size;
       for (Count at = 0; at < std::min<Count>(bytes, 2048); at += 64)
@@ -106,7 +104,7 @@ class Rows {
   }
 
  private:
-  [[gnu::always_inline]] std::pair<Count, Count> span(Count i) const {
+  LOPSIDED_INLINE std::pair<Count, Count> span(Count i) const {
     const auto pair = [&](const auto* starts) {
       return std::pair<Count, Count>(static_cast<Count>(starts[i]), static_cast<Count>(starts[i + 1]));
     };
@@ -116,7 +114,7 @@ class Rows {
   void refuse_starts() const;
   template <class Value>
   void gather(Count i, Scratch& scratch) const;
-  [[gnu::always_inline]] DenseRow dense_row(Count i, Scratch& scratch) const {
+  LOPSIDED_INLINE DenseRow dense_row(Count i, Scratch& scratch) const {
     if (plain_) [[likely]] {
       const double* values =
           static_cast<const double*>(dense_.data) + static_cast<std::ptrdiff_t>(i) * dense_.row_stride;
@@ -129,7 +127,7 @@ class Rows {
   }
   DenseRow careful_dense_row(Count i, Scratch& scratch) const;
   DenseRow scattered(Count i, Scratch& scratch) const;
-  [[gnu::always_inline]] SparseRow sparse_row(Count i, Scratch& scratch) const {
+  LOPSIDED_INLINE SparseRow sparse_row(Count i, Scratch& scratch) const {
     if (plain_) [[likely]] {
       const auto [first, last] = span(i);
       const auto n = static_cast<Index>(last - first);
@@ -143,13 +141,13 @@ class Rows {
     const SparseRow row = careful_sparse_row(i, scratch);
     return {row.indices, row.values, row.size, row.square};
   }
-  [[gnu::always_inline]] bool in_order(const Index* indices, Index n) const {
+  LOPSIDED_INLINE bool in_order(const Index* indices, Index n) const {
     if (n == 0) return true;
     const bool outside = (indices[0] < 0) | (indices[n - 1] >= columns_);
     return !(outside | falls(indices, n));
   }
   // Whether an index is not above the one before it. Eight at a time, the last eight once more where need be.
-  [[gnu::always_inline]] static bool falls(const Index* indices, Index n) {
+  LOPSIDED_INLINE static bool falls(const Index* indices, Index n) {
     if (n <= 8) {
       int found = 0;
       for (Index k = 1; k < n; ++k) found |= indices[k] <= indices[k - 1];

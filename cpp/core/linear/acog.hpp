@@ -21,7 +21,7 @@ struct Acog {
   Covariance covariance;
   Vector mean;
 
-  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(mean, x); }
+  LOPSIDED_INLINE double score(const RowLike auto& x) const { return dot(mean, x); }
   void variances(const RowLike auto* x, Count n, double* out) { covariance.variances(x, n, out); }
 
   bool learn(const RowLike auto& x, const Target& t, double score) {

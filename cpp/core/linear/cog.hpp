@@ -17,7 +17,7 @@ struct Cog {
   Surrogate surrogate;
   Vector weights;
 
-  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x); }
+  LOPSIDED_INLINE double score(const RowLike auto& x) const { return dot(weights, x); }
 
   Step<Real> step(const Real& score, const Target& t, double) const {
     const Real slope = surrogate.slope(score, t);

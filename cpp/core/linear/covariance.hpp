@@ -65,7 +65,7 @@ class FullCovarianceOf {
     for (; i < n; ++i) out[i] = variance(x[i]);
   }
   // The same for the x of the last call of along().
-  Along latest(const RowLike auto& x) const {
+  LOPSIDED_FLATTEN Along latest(const RowLike auto& x) const {
     const double value = x.dot(product_.data());
     if constexpr (exact) return {value};
     const double parts = x.sum([s = diagonal_.data()](Index j, double v) { return s[j] * (v * v); });
@@ -141,7 +141,7 @@ class DiagonalCovariance {
   struct Along {
     const Row& x;
     const double* s;
-    [[gnu::always_inline]] double variance() const { return x.squares_by(s); }
+    LOPSIDED_INLINE double variance() const { return x.squares_by(s); }
   };
 
   template <RowLike Row>

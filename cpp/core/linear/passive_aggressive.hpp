@@ -19,7 +19,7 @@ struct PassiveAggressive {
   Real C = all<Real>(1);
   Vector weights;
 
-  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x); }
+  LOPSIDED_INLINE double score(const RowLike auto& x) const { return dot(weights, x); }
 
   Step<Real> step(const Real& score, const Target& t, double length) const {
     const bool margin = loss == Loss::I;
@@ -58,7 +58,7 @@ struct CostSensitivePassiveAggressive {
   Real C = all<Real>(std::numeric_limits<double>::infinity());
   Vector weights;
 
-  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x); }
+  LOPSIDED_INLINE double score(const RowLike auto& x) const { return dot(weights, x); }
 
   Step<Real> step(const Real& score, const Target& t, double length) const {
     const Real margin = t.y * score, loss = std::sqrt(t.cost) - margin;

@@ -20,7 +20,7 @@ struct Paum {
   Real offset{};
   double longest = 0;  // largest squared length so far
 
-  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x) + offset; }
+  LOPSIDED_INLINE double score(const RowLike auto& x) const { return dot(weights, x) + offset; }
 
   Step<Real> step(const Real& score, const Target& t, double length) {
     longest = std::max(longest, length);

@@ -12,7 +12,7 @@ struct Perceptron {
 
   Vector weights;
 
-  [[gnu::always_inline]] double score(const RowLike auto& x) const { return dot(weights, x); }
+  LOPSIDED_INLINE double score(const RowLike auto& x) const { return dot(weights, x); }
 
   Step<Real> step(const Real& score, const Target& t, double) const {
     const auto wrong = t.y > 0 ? score < 0.0 : score >= 0.0;

@@ -22,7 +22,7 @@ class Prefetch {
 
   // The features of a row, which nobody has checked yet. Inlined: GCC takes a function that only prefetches
   // for one without effect, and may drop its calls.
-  [[gnu::always_inline]] void row(const Rows& rows, Count i) const {
+  LOPSIDED_INLINE void row(const Rows& rows, Count i) const {
     if (first_ == 0) return;
     const auto [first, last] = rows.peek(i);
     for (const Index* at = first; at < last; ++at) {

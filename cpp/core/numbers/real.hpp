@@ -30,7 +30,7 @@ inline double root(double value) { return std::sqrt(value); }
 
 template <class Which>
   requires(sizeof(Which) >= 16)
-[[gnu::always_inline]] inline bool any(const Which& which) {
+LOPSIDED_INLINE inline bool any(const Which& which) {
 #ifdef LOPSIDED_AVX2_COPY
   if constexpr (sizeof(Which) == 32) {
     int found;

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "../base.hpp"
+#include "../simd.hpp"
 
 namespace lopsided {
 
@@ -17,7 +18,7 @@ namespace lanes {
 
 inline constexpr Index width = 16;
 
-[[gnu::always_inline]] inline double total(const double (&lane)[width]) {
+LOPSIDED_INLINE inline double total(const double (&lane)[width]) {
   double half[8];
   for (int k = 0; k < 8; ++k) half[k] = lane[k] + lane[k + 8];
   return ((half[0] + half[4]) + (half[1] + half[5])) + ((half[2] + half[6]) + (half[3] + half[7]));
@@ -25,7 +26,7 @@ inline constexpr Index width = 16;
 
 // The sum of a short row: two accumulators in each of eight registers; an array would go to memory.
 template <class Term>
-[[gnu::always_inline]] inline double short_sum(Index n, Term term) {
+LOPSIDED_INLINE inline double short_sum(Index n, Term term) {
   typedef double Two __attribute__((vector_size(16)));
   Two a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{};
   Index k = 0;
@@ -46,7 +47,7 @@ template <class Term>
 
 // Sum of term(k) for k in [0, n). Always inlined: it takes the instruction set of its caller.
 template <class Term>
-[[gnu::always_inline]] inline double sum(Index n, Term term) {
+LOPSIDED_INLINE inline double sum(Index n, Term term) {
   if (n < 6 * width) return short_sum(n, term);
   double lane[width] = {};
   Index k = 0;
@@ -61,11 +62,11 @@ typedef double Four __attribute__((vector_size(32)));
 // Loads element k of an array: one number, or four adjacent ones.
 struct At {
   Index k;
-  [[gnu::always_inline]] double operator()(const double* p) const { return p[k]; }
+  LOPSIDED_INLINE double operator()(const double* p) const { return p[k]; }
 };
 struct FourAt {
   Index k;
-  [[gnu::always_inline]] Four operator()(const double* p) const {
+  LOPSIDED_INLINE Four operator()(const double* p) const {
     Four out;
     std::memcpy(&out, p + k, sizeof out);
     return out;
@@ -73,7 +74,7 @@ struct FourAt {
 };
 // Same bits as `sum`, for terms of array elements that can be computed on vectors of four.
 template <class Term>
-[[gnu::always_inline]] inline double fours(Index n, Term term) {
+LOPSIDED_INLINE inline double fours(Index n, Term term) {
   Four a{}, b{}, c{}, d{};
   Index k = 0;
   const auto add = [&](Four& lane) __attribute__((always_inline)) {
@@ -93,13 +94,13 @@ template <class Term>
   const Four all = (a + c) + (b + d);
   return (all[0] + all[1]) + (all[2] + all[3]);
 }
-[[gnu::always_inline]] inline double products(Index n, const double* a, const double* b) {
+LOPSIDED_INLINE inline double products(Index n, const double* a, const double* b) {
   return fours(n, [=](auto at) __attribute__((always_inline)) { return at(a) * at(b); });
 }
 
 // The same with four accumulators: for the short rows of sparse data, where loads are scalar anyway.
 template <class Term>
-[[gnu::always_inline]] inline double quarters(Index n, Term term) {
+LOPSIDED_INLINE inline double quarters(Index n, Term term) {
   double a = 0, b = 0, c = 0, d = 0;
   Index k = 0;
   for (; k + 4 <= n; k += 4) {
@@ -114,7 +115,7 @@ template <class Term>
 
 // Same bits as `quarters`, for terms that are adjacent in memory.
 template <class Term>
-[[gnu::always_inline]] inline double side_by_side(Index n, Term term) {
+LOPSIDED_INLINE inline double side_by_side(Index n, Term term) {
   double lane[4] = {};
   Index k = 0;
   for (; k + 4 <= n; k += 4) {
@@ -137,31 +138,31 @@ struct DenseRow {
 
   Index column(Index k) const { return k; }
   double value(Index k) const { return scale * values[k]; }
-  [[gnu::always_inline]] double dot(const double* w) const { return scale * lanes::products(size, w, values); }
-  [[gnu::always_inline]] void add_to(double* __restrict w, double step) const {
+  LOPSIDED_INLINE double dot(const double* w) const { return scale * lanes::products(size, w, values); }
+  LOPSIDED_INLINE void add_to(double* __restrict w, double step) const {
     const double s = step * scale;
     const double* __restrict v = values;
     for (Index j = 0; j < size; ++j) w[j] += s * v[j];
   }
   double squared_norm() const { return scale * scale * square; }
   // The sum of s_j x_j^2.
-  [[gnu::always_inline]] double squares_by(const double* s) const {
+  LOPSIDED_INLINE double squares_by(const double* s) const {
     return lanes::fours(size, [=, f = scale, values = values](auto at) __attribute__((always_inline)) {
       const auto v = f * at(values);
       return at(s) * v * v;
     });
   }
   template <class Term>
-  [[gnu::always_inline]] double sum(Term term) const {
+  LOPSIDED_INLINE double sum(Term term) const {
     return lanes::sum(size, [&](Index j) { return term(j, scale * values[j]); });
   }
   // Sum of term(k) over positions.
   template <class Term>
-  [[gnu::always_inline]] double sum_at(Term term) const {
+  LOPSIDED_INLINE double sum_at(Term term) const {
     return lanes::sum(size, term);
   }
   template <class Visit>
-  [[gnu::always_inline]] void for_each(Visit visit) const {
+  LOPSIDED_INLINE void for_each(Visit visit) const {
 #pragma GCC ivdep  // a visit touches feature j and nothing else
     for (Index j = 0; j < size; ++j) visit(j, scale * values[j]);
   }
@@ -177,27 +178,27 @@ struct SparseRow {
 
   Index column(Index k) const { return indices[k]; }
   double value(Index k) const { return scale * values[k]; }
-  [[gnu::always_inline]] double dot(const double* w) const {
+  LOPSIDED_INLINE double dot(const double* w) const {
     return scale * lanes::quarters(size, [=, this](Index k) { return w[indices[k]] * values[k]; });
   }
-  [[gnu::always_inline]] void add_to(double* w, double step) const {
+  LOPSIDED_INLINE void add_to(double* w, double step) const {
     const double s = step * scale;
     for (Index k = 0; k < size; ++k) w[indices[k]] += s * values[k];
   }
   double squared_norm() const { return scale * scale * square; }
-  [[gnu::always_inline]] double squares_by(const double* s) const {
+  LOPSIDED_INLINE double squares_by(const double* s) const {
     return sum([=](Index j, double v) { return s[j] * v * v; });
   }
   template <class Term>
-  [[gnu::always_inline]] double sum(Term term) const {
+  LOPSIDED_INLINE double sum(Term term) const {
     return lanes::quarters(size, [&](Index k) { return term(indices[k], scale * values[k]); });
   }
   template <class Term>
-  [[gnu::always_inline]] double sum_at(Term term) const {
+  LOPSIDED_INLINE double sum_at(Term term) const {
     return lanes::side_by_side(size, term);
   }
   template <class Visit>
-  [[gnu::always_inline]] void for_each(Visit visit) const {
+  LOPSIDED_INLINE void for_each(Visit visit) const {
     for (Index k = 0; k < size; ++k) visit(indices[k], scale * values[k]);
   }
 };
@@ -214,7 +215,7 @@ concept RowLike = requires(const Row& x, double* w, double s) {
   } -> std::same_as<double>;
 };
 
-[[gnu::always_inline]] inline double dot(const Vector& w, const RowLike auto& x) { return x.dot(w.data()); }
-[[gnu::always_inline]] inline void add(Vector& w, double step, const RowLike auto& x) { x.add_to(w.data(), step); }
+LOPSIDED_INLINE inline double dot(const Vector& w, const RowLike auto& x) { return x.dot(w.data()); }
+LOPSIDED_INLINE inline void add(Vector& w, double step, const RowLike auto& x) { x.add_to(w.data(), step); }
 
 }  // namespace lopsided

@@ -1,3 +1,4 @@
+#define LOPSIDED_HEAVY
 #include "../auc/oam.hpp"
 #include "../auc/opauc.hpp"
 #include "make.hpp"

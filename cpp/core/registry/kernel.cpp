@@ -1,3 +1,4 @@
+#define LOPSIDED_HEAVY
 #include "../ensemble/kernel_mixture.hpp"
 #include "../kernel/koil.hpp"
 #include "make.hpp"

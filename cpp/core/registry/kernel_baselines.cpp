@@ -1,3 +1,4 @@
+#define LOPSIDED_HEAVY
 #include "../kernel/forgetron.hpp"
 #include "../kernel/learner.hpp"
 #include "../kernel/norma.hpp"

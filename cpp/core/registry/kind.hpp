@@ -16,8 +16,9 @@ struct Kind {
 };
 
 LOPSIDED_COPIES(std::span<const Kind> first_order_kinds(); std::span<const Kind> second_order_kinds();
-                std::span<const Kind> ensemble_kinds(); std::span<const Kind> sketched_kinds();
-                std::span<const Kind> sparse_kinds(); std::span<const Kind> auc_kinds();)
+                std::span<const Kind> full_covariance_kinds(); std::span<const Kind> ensemble_kinds();
+                std::span<const Kind> sketched_kinds(); std::span<const Kind> sparse_kinds();
+                std::span<const Kind> auc_kinds();)
 
 // Their time is spent in kernel/functions.cpp: one copy is enough.
 namespace plain {

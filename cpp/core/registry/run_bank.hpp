@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../bank/bank.hpp"
+#include "../bank/tile.hpp"
 #include "../simd.hpp"
 #include "banks.hpp"
 
@@ -9,10 +10,7 @@ LOPSIDED_ISA_BEGIN
 
 template <template <class> class Learner>
 std::shared_ptr<Learned> run_bank(const Rows& rows, std::span<Banked> all) {
-  auto banks = std::make_shared<Banks<Bank<Widest, Learner<Widest>>>>();
-  if (!banks->load(rows, all)) return {};
-  banks->learn(rows, all[0].pass);
-  return banks;
+  return learn_in_bank(rows, all, make_tile<Learner>);
 }
 
 LOPSIDED_ISA_END

@@ -1,3 +1,4 @@
+#define LOPSIDED_HEAVY
 #include "../linear/sacog.hpp"
 #include "make.hpp"
 

@@ -12,8 +12,6 @@ std::span<const Kind> sparse_kinds() {
       {"dual-averaging", make<SparseLearner<DualAveraging<>>>},
       {"adaptive-rda", make<SparseLearner<AdaptiveRda<>>>},
       {"ssol-diagonal", make<SparseLearner<SsolDiagonal<>>>},
-      {"ssol-full", make<SsolFull<FullCovariance>>},
-      {"ssol-full-float32", make<SsolFull<NarrowCovariance>>},
   };
   return kinds;
 }

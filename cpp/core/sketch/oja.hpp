@@ -49,7 +49,7 @@ constexpr std::size_t padded(std::size_t m) { return (m + 1 + 3) / 4 * 4; }
 
 // Calls with the number of directions; the default number as a constant, so that loops unroll.
 template <class Call>
-[[gnu::always_inline]] inline auto with_size(std::size_t m, Call call) {
+LOPSIDED_INLINE inline auto with_size(std::size_t m, Call call) {
   if (m == 5) return call(std::integral_constant<std::size_t, 5>());
   return call(m);
 }

@@ -46,7 +46,7 @@ class SparseSketch {
   }
 
   // Takes in the row x / sqrt(r), then mean += step * Sigma x. `met`: it is the row observed last.
-  void learn(const RowLike auto& x, double r, double step, bool met = false) {
+  LOPSIDED_FLATTEN void learn(const RowLike auto& x, double r, double step, bool met = false) {
     with_size(oja_.size(), [&](auto m) {
       if (!met) fresh_row_ = sum(m, x, met_sums_);
       learn(m, x, r, step);
@@ -116,7 +116,7 @@ class SparseSketch {
     outside_.resize(oja_.size(), oja_.given() ? 0 : 1);
   }
 
-  [[gnu::always_inline]] void learn(auto m, const RowLike auto& x, double r, double step) {
+  LOPSIDED_INLINE void learn(auto m, const RowLike auto& x, double r, double step) {
     double *sums = met_sums_, move[max_width];
     std::fill_n(move, padded(m), 0.0);
     if (fresh_row_) enter(m, x, sums + 1);
@@ -168,7 +168,7 @@ class SparseSketch {
   static const Four* as_fours(const double* p) { return reinterpret_cast<const Four*>(p); }
 
   // w . x and Z x. Returns whether a feature may be new.
-  [[gnu::always_inline]] bool sum(auto m, const RowLike auto& x, double* out) const {
+  LOPSIDED_INLINE bool sum(auto m, const RowLike auto& x, double* out) const {
     Four even[max_width / 4], odd[max_width / 4];
     for (std::size_t i = 0; i < fours(m); ++i) even[i] = odd[i] = Four{};
     auto fresh = even[0] != even[0];
@@ -189,7 +189,7 @@ class SparseSketch {
   }
 
   // w += move_0 x, Z += move x'.
-  [[gnu::always_inline]] void add(auto m, const RowLike auto& x, const double* move) {
+  LOPSIDED_INLINE void add(auto m, const RowLike auto& x, const double* move) {
     double* table = table_.data();
     Four steps[max_width / 4];
     for (std::size_t i = 0; i < fours(m); ++i) steps[i] = as_fours(move)[i];

@@ -134,7 +134,7 @@ struct SparseLearner {
   using Order = std::conditional_t<Rule::dual, Ranks, Survivors>;
 
   // The order of the weights is not saved: it is rebuilt from the table when needed.
-  void catch_up() {
+  [[gnu::noinline]] void catch_up() {
     bool late = ordered_ != seen;
     if constexpr (!Rule::dual) late = late || order_.stale();
     if (!late) return;
@@ -150,7 +150,13 @@ struct SparseLearner {
       if (by > 0) order_.add(rule.level(row), j);
     }
   }
-  void aim() {
+  [[gnu::noinline]] void enter_all(const RowLike auto& x, int by) {
+    for (Index k = 0; k < x.size; ++k) {
+      const auto j = static_cast<std::size_t>(x.column(k));
+      enter(j, table[j], by);
+    }
+  }
+  [[gnu::noinline]] void aim() {
     ordered_ = seen;
     if constexpr (Rule::dual) target.chosen = order_.edge(target.room());
     else if (rule.truncates(seen)) rule.raise(order_.raise(rule.due, target.room(), rule, table));
@@ -213,21 +219,19 @@ struct SparseLearner {
   }
 
   void step(const RowLike auto& x, double slope) {
-    const auto row = [&](Index k) { return static_cast<std::size_t>(x.column(k)); };
     if (target.on()) {
       target.observe(x);
-      for (Index k = 0; k < x.size; ++k) enter(row(k), table[row(k)], -1);
+      enter_all(x, -1);
     }
     rule.change(seen, slope, [&](auto change) {
       if constexpr (Rule::width == 1) {
-        for (Index k = 0; k < x.size; ++k) change(table[row(k)], x.value(k));
+        for (Index k = 0; k < x.size; ++k) change(table[static_cast<std::size_t>(x.column(k))], x.value(k));
       } else {
         each(x, change);
         scatter(x);
       }
     });
-    if (target.on())
-      for (Index k = 0; k < x.size; ++k) enter(row(k), table[row(k)], 1);
+    if (target.on()) enter_all(x, 1);
   }
 
   static double clipped(double w, double clip) { return std::abs(w) < clip ? 0 : w; }

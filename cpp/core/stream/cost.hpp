@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "../base.hpp"
+#include "../simd.hpp"
 
 namespace lopsided {
 
@@ -19,7 +20,7 @@ struct Cost {
   double rho() const { return balanced ? odds * (negatives + 1) / (positives + 1) : ratio; }
 
   // The cost of this label's class; the label is counted. `known` is a rho from outside.
-  [[gnu::always_inline]] double next(double y, double weight, const std::optional<double>& known) {
+  LOPSIDED_INLINE double next(double y, double weight, const std::optional<double>& known) {
     const double before = known ? *known : count_current ? 0 : rho();
     (y > 0 ? positives : negatives) += weight;
     if (y < 0) return 1;

@@ -24,8 +24,8 @@ auto keeping(L& learner) {
 
 // Keeps an event. Returns the one that had to be forgotten, or -1.
 template <RowLike Row>
-[[gnu::always_inline]] inline std::int64_t keep_event(Pending& pending, Count id, const Row& x, double score,
-                                                      bool alarmed, double probability, auto keep) {
+LOPSIDED_INLINE inline std::int64_t keep_event(Pending& pending, Count id, const Row& x, double score, bool alarmed,
+                                               double probability, auto keep) {
   Kept out{probability, score, alarmed, false, x.square, x.scale, {}, {}};
   keep(x, out);
   return pending.add(id, out);
@@ -38,7 +38,7 @@ template <RowLike Row>
 
 // A label has arrived for an event that had this score.
 template <Learner L>
-[[gnu::always_inline]] inline void calibrate(Decider& decider, double score, double y, double weight) {
+LOPSIDED_INLINE inline void calibrate(Decider& decider, double score, double y, double weight) {
   if constexpr (!L::hooks.log_odds) decider.calibration.record(score, y, weight);
 }
 

@@ -20,14 +20,14 @@ class Prepare {
 
   // Features from `known` on have no state: they count in the length and are then left out. Prepared rows are taken
   // apart, so that those that need nothing live in registers.
-  [[gnu::always_inline]] DenseRow row(const DenseRow& raw, Index known, bool keep, Scratch& out) {
+  LOPSIDED_INLINE DenseRow row(const DenseRow& raw, Index known, bool keep, Scratch& out) {
     if (standard || intercept || raw.size > known) {
       const DenseRow x = prepared(raw, known, keep, out);
       return {x.values, x.size, x.square, x.scale};
     }
     return {raw.values, raw.size, raw.square, stretch(raw.square)};
   }
-  [[gnu::always_inline]] SparseRow row(const SparseRow& raw, Index known, bool keep, Scratch& out) {
+  LOPSIDED_INLINE SparseRow row(const SparseRow& raw, Index known, bool keep, Scratch& out) {
     if (standard || intercept || !(keep || all_below(raw, known))) {
       const SparseRow x = prepared(raw, known, keep, out);
       return {x.indices, x.values, x.size, x.square, x.scale};
