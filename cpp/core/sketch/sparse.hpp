@@ -188,8 +188,8 @@ class SparseSketch {
     return fresh[1] != 0;
   }
 
-  // w += move_0 x, Z += move x'.
-  LOPSIDED_INLINE void add(auto m, const RowLike auto& x, const double* move) {
+  // w += move_0 x, Z += move x'. The row is a copy: what is written to the table cannot change it.
+  LOPSIDED_INLINE void add(auto m, const RowLike auto x, const double* move) {
     double* table = table_.data();
     Four steps[max_width / 4];
     for (std::size_t i = 0; i < fours(m); ++i) steps[i] = as_fours(move)[i];

@@ -37,6 +37,7 @@ struct DualShrink {
 template <class Real = double>
 struct DualAveraging {
   enum class Beta { constant, sqrt, linear };
+  static constexpr RuleHooks hooks{.undivided = true};
   static constexpr std::size_t width = 1;  // theta
   static constexpr std::array<double, width> initial{};  // in a bank
   static constexpr bool takes_in = false, dual = true;
@@ -75,6 +76,7 @@ struct DualAveraging {
 
 template <class Real = double>
 struct AdaptiveRda {
+  static constexpr RuleHooks hooks{};
   static constexpr std::size_t width = 2;  // sum of -g, sum of g^2
   static constexpr std::array<double, width> initial{};
   static constexpr bool takes_in = false, dual = true;

@@ -6,6 +6,7 @@
 //   change(...)   the update of one feature, as a function of its table row and its value
 //   pass(...)     the update of the shared state in every round
 //   level(row)    the quantity that decides whether the weight is zero
+//   hooks         which of the functions in RuleHooks it has
 // and, if it takes in a row before it scores it, part(), a function whose sum over the row is all it needs, and
 // taking(sum), the resulting update of one feature.
 #pragma once
@@ -29,10 +30,37 @@ Real hinge_slope(const Real& score, const Target& t) {
   return choose<Real>(t.y * score < 1.0, all<Real>(t.cost * t.weight), Real{});
 }
 
+// Functions that a rule may have. As for learners, one that is listed and missing, or there and not listed, does not
+// compile.
+struct RuleHooks {
+  // bool divides() const, undivided(seen, target) const
+  //   A cheaper weight function, for where divides() is false. Default: weights(seen, target).
+  bool undivided = false;
+  // bool possible(const double* row) const
+  //   Whether a loaded table row is possible. Default: it is.
+  bool possible = false;
+  // void derive(double* row) const
+  //   Computes what a table row holds beside its state. Default: nothing.
+  bool derive = false;
+};
+template <class Rule>
+consteval bool rule_has_its_hooks() {
+  static_assert(
+      Rule::hooks.undivided == requires(const Rule& r, TargetSparsity t) { r.divides(), r.undivided(0, t); },
+      "hook 'undivided': the list `hooks` and the rule differ");
+  static_assert(
+      Rule::hooks.possible == requires(const Rule& r, const double* row) { r.possible(row); },
+      "hook 'possible': the list `hooks` and the rule differ");
+  static_assert(
+      Rule::hooks.derive == requires(const Rule& r, double* row) { r.derive(row); },
+      "hook 'derive': the list `hooks` and the rule differ");
+  return true;
+}
+
 // Calls `use` with the weight function of a rule: the cheaper one if it applies.
 template <class Rule>
 auto weighing(const Rule& rule, auto use) {
-  if constexpr (requires { rule.divides(); })
+  if constexpr (Rule::hooks.undivided)
     if (!rule.divides())
       return use([](const Rule& r, Count seen, const TargetSparsity& target) { return r.undivided(seen, target); });
   return use([](const Rule& r, Count seen, const TargetSparsity& target) { return r.weights(seen, target); });
@@ -40,6 +68,7 @@ auto weighing(const Rule& rule, auto use) {
 
 template <class Rule>
 struct SparseLearner {
+  static_assert(rule_has_its_hooks<Rule>());
   static constexpr Hooks hooks{
       .observe = true, .prefetch_targets = true, .nonzeros = true, .reserve = true, .grow = true};
 
@@ -118,11 +147,9 @@ struct SparseLearner {
     rule.state(visit);
     visit("features", table);
     target.check(table.size());
-    if constexpr (requires { rule.due; }) validate(rule.due >= 0 && std::isfinite(rule.due), "due");
-    if constexpr (requires(const double* row) { rule.possible(row); })
+    if constexpr (Rule::hooks.possible)
       table.for_each([&](std::size_t, const double* row) { validate(rule.possible(row), "features"); });
-    if constexpr (requires(double* row) { rule.derive(row); })
-      table.for_each([&](std::size_t j, const double*) { rule.derive(table[j]); });
+    if constexpr (Rule::hooks.derive) table.for_each([&](std::size_t j, const double*) { rule.derive(table[j]); });
     if (restores(visit)) ordered_ = never;
   }
   void reserve(std::size_t size) { table.reserve(size); }

@@ -14,6 +14,7 @@ struct SsolDiagonal {
   // theta; a, where 0 stands for its initial value 1. In a bank -1 does: clearing a sign is cheaper than replacing a 0.
   static constexpr std::size_t width = 2;
   static constexpr std::array<double, width> initial{0, -1};
+  static constexpr RuleHooks hooks{.possible = true};
   static constexpr bool takes_in = true, dual = true;
 
   Real learning_rate = all<Real>(1), regularization = all<Real>(1);

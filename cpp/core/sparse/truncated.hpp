@@ -13,6 +13,7 @@ LOPSIDED_ISA_BEGIN
 
 struct TruncatedGradient {
   enum class Schedule { constant, sqrt };
+  static constexpr RuleHooks hooks{};
   static constexpr std::size_t width = 2;  // weight, total shrinkage at its last update
   static constexpr bool takes_in = false, dual = false;
 
@@ -57,6 +58,7 @@ struct TruncatedGradient {
   void state(auto&& visit) {
     visit("shrinks", shrinks);
     visit("due", due);
+    validate(due >= 0 && std::isfinite(due), "due");
   }
 
  private:
@@ -68,6 +70,7 @@ struct TruncatedGradient {
 struct AdaptiveFobos {
   // Weight, total shrinkage at its last update, sum of g^2, 1 / (delta + its root).
   static constexpr std::size_t width = 4;
+  static constexpr RuleHooks hooks{.derive = true};
   static constexpr bool takes_in = false, dual = false;
 
   double learning_rate = 1, l1 = 0, delta = 10;
@@ -99,7 +102,10 @@ struct AdaptiveFobos {
     visit("l1", l1);
     visit("delta", delta);
   }
-  void state(auto&& visit) { visit("due", due); }
+  void state(auto&& visit) {
+    visit("due", due);
+    validate(due >= 0 && std::isfinite(due), "due");
+  }
 
  private:
   static double share(double squares, double delta) { return squares == 0 ? 0 : 1 / (delta + std::sqrt(squares)); }
