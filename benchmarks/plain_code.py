@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.instructions import ROOT, built
 
 # Some names are too long to be demangled. The parser of LIBSVM text checks for AVX2 itself.
-CHOSEN = re.compile(r"\bavx2::|lopsided4avx2|\bAvx2::|\bAvx512::|\bUsualRows::|\bread_brief<")
+CHOSEN = re.compile(r"\bavx2::|lopsided4avx2|\bAvx2::|\bAvx512::|\bFastRows::|\bread_compact<")
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
 AVX = re.compile(r"\tv[a-z0-9]+ .*%[xyz]mm|%[yz]mm")  # VEX and EVEX instructions begin with v
 

@@ -17,7 +17,7 @@ CLASS = re.compile(r"\b(struct|class)\s+(\w+)(?:\s+final)?(?:\s*:[^{;]*)?\s*\{")
 ATTRIBUTE = re.compile(r"\[\[.*?\]\]|__attribute__\(\(.*?\)\)|static_assert\(.*\)")
 FUNCTION = re.compile(r"(\w+)\s*\(")
 HELPERS = {
-    *("step", "loss", "r"),  # formulas that banks use too
+    *("step", "loss", "r", "softness"),  # formulas that banks use too
     "set_kernel",  # of the members of a mixture
     *("variance", "move", "enter", "together", "known"),  # of sketches, for their learner
     *("truncates", "raise"),  # of rules that are not dual, for the target sparsity
