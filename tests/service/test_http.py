@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 
 import pytest
 from hypothesis import given, settings
@@ -313,6 +314,30 @@ def test_many_requests_are_committed_together():
         assert {status for status, _ in found} == {200}
         assert sorted(a["id"] for _, a in found) == list(range(100))
         assert wire.sequencer.groups - before <= 3
+
+    run(scenario)
+
+
+def test_a_server_that_cannot_recover_ends_rather_than_answer():
+    async def scenario(wire):
+        await taught(wire, 5)
+        left = []
+        wire.app.driver._exit = left.append
+
+        def broken():
+            raise sqlite3.OperationalError("disk I/O error")
+
+        commit, wire.storage.commit = wire.storage.commit, broken
+        wire.storage.do("update log set out = x'00' where kind = 'event'")
+        call = asyncio.ensure_future(wire.call("POST", "/v1/pay/events", event("last")))
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if left:
+                break
+        assert left == [1]
+        assert not call.done()
+        call.cancel()
+        wire.storage.commit = commit
 
     run(scenario)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import threading
 import time
@@ -36,7 +37,9 @@ class Driver:
         *,
         queue: int = 4096,
         clock: Callable[[], float] = time.time,
+        leave: Callable[[int], None] = os._exit,
     ) -> None:
+        self._exit = leave
         self.sequencer, self.journal, self.clock = sequencer, journal, clock
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[tuple[Command, asyncio.Future[Any], bool]] = deque()
@@ -70,14 +73,18 @@ class Driver:
     def _turn(self) -> None:
         """Run what has come in; commit it in the thread, or answer if nothing was written."""
         if self._busy or not self._waiting:
-            return
+            return None
         if self.sequencer.read_only is not None:
             self._refuse_writes()
         size = min(len(self._waiting), _GROUP)
         taken = [self._waiting.popleft() for _ in range(size)]
         if not taken:
-            return
-        outcomes, written = self.sequencer.run([command for command, _, _ in taken], self.clock())
+            return None
+        commands = [command for command, _, _ in taken]
+        try:
+            outcomes, written = self.sequencer.run(commands, self.clock())
+        except Exception as error:
+            return self._die(error)
         futures = [future for _, future, _ in taken]
         if self.sequencer.fault is not None:
             self.journal.fault(self.sequencer.fault)
@@ -87,6 +94,13 @@ class Driver:
             self._work.put((outcomes, futures))
         else:
             self._done(outcomes, futures)
+        return None
+
+    def _die(self, error: BaseException) -> None:
+        """End the process: the models cannot be built from the disk, so nothing may be answered."""
+        self.journal.fault(error)
+        self.journal.say(f"cannot go on: {error}")
+        self._exit(1)
 
     def _refuse_writes(self) -> None:
         """Look whether the disk takes something again; refuse what is to be written if not."""
@@ -128,10 +142,13 @@ class Driver:
     ) -> None:
         self._busy = False
         if error is not None:
-            refusal = self.sequencer.fail(error)
+            try:
+                refusal = self.sequencer.fail(error)
+            except Exception as failure:
+                return self._die(failure)
             self.journal.say(f"read-only: {error}")
             outcomes = [Outcome(None, refusal)] * len(futures)
-        self._done(outcomes, futures)
+        return self._done(outcomes, futures)
 
     def _done(self, outcomes: list[Outcome], futures: list[asyncio.Future[Any]]) -> None:
         for outcome, future in zip(outcomes, futures, strict=True):
