@@ -18,6 +18,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import ssl
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,6 +59,8 @@ class Client:
         How often a call is repeated when the server cannot be reached or has too much to do.
     timeout : float
         Seconds to wait for an answer.
+    context : ssl.SSLContext, optional
+        Which certificates to trust, for https.
     """
 
     def __init__(
@@ -68,7 +71,9 @@ class Client:
         token: str | None = None,
         retries: int = 8,
         timeout: float = 30.0,
+        context: ssl.SSLContext | None = None,
     ) -> None:
+        self._context = context
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ServiceError(0, f"{url!r} is not the address of a service")
@@ -174,8 +179,14 @@ class Client:
 
     def _once(self, method: str, path: str, data: bytes | None) -> tuple[int, dict[str, Any]]:
         if self._connection is None:
-            kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-            self._connection = kind(self._host, self._port, timeout=self._timeout)
+            if self._secure:
+                self._connection = http.client.HTTPSConnection(
+                    self._host, self._port, timeout=self._timeout, context=self._context
+                )
+            else:
+                self._connection = http.client.HTTPConnection(
+                    self._host, self._port, timeout=self._timeout
+                )
         self._connection.request(method, path, data, self._headers)
         response = self._connection.getresponse()
         text = response.read()

@@ -257,6 +257,33 @@ def test_a_body_that_does_not_come_is_not_waited_for():
     run(scenario, patience=0.1)
 
 
+def test_features_can_be_hidden_from_people():
+    async def scenario(wire):
+        await wire.call("PUT", "/v1/pay", {"hidden": ["name"], "query": "always"})
+        await taught(wire, 6)
+        await wire.call("POST", "/v1/pay/events", event("h", a=1.0, name="Ann"))
+        _, found = await wire.call("GET", "/v1/pay/questions?n=9")
+        assert [q["key"] for q in found["questions"]] == ["h"]
+        assert "Ann" not in json.dumps(found)
+        assert found["questions"][0]["features"] == {"a": 1.0}
+
+    run(scenario)
+
+
+def test_names_of_features_do_not_grow_without_end():
+    async def scenario(wire):
+        await wire.call("PUT", "/v1/pay", {"max_features": 12})
+        status = [
+            (await wire.call("POST", "/v1/pay/events", event(f"n{i}", **{f"f{i}": 1.0})))[0]
+            for i in range(20)
+        ]
+        assert status == [200] * 12 + [422] * 8
+        status, _ = await wire.call("POST", "/v1/pay/events", event("old", f3=1.0, f4=2.0))
+        assert status == 200
+
+    run(scenario)
+
+
 def test_every_route_needs_its_role():
     async def scenario(wire):
         for method, path, role, _ in wire.app.routes.listed:

@@ -8,6 +8,7 @@ import random
 import shutil
 import socket
 import sqlite3
+import ssl
 import subprocess
 import threading
 
@@ -120,6 +121,42 @@ def test_the_client_repeats_what_was_not_answered(tmp_path):
             assert client.label("e1", "fraud")["result"] == "learned"
             assert client.label("e1", "fraud")["result"] == "repeated"
             assert client.state()["labels"] == 1
+
+
+def test_https_by_files(tmp_path):
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem",
+            "-out", "cert.pem", "-days", "2", "-subj", "/CN=localhost", "-addext",
+            "subjectAltName=IP:127.0.0.1"]  # fmt: skip
+    try:
+        subprocess.run(made, cwd=tmp_path, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no certificate can be made here")
+    files = tmp_path / "cert.pem", tmp_path / "key.pem"
+    with ServerProcess(tmp_path / "folder", "--tls", *files) as server:
+        assert server.url.startswith("https://")
+        trusting = ssl.create_default_context(cafile=files[0])
+        assert server.client(context=trusting).event("e", {"a": 1})["key"] == "e"
+        with pytest.raises(ServiceError, match="cannot be reached"):
+            server.client(retries=0).event("e", {"a": 1})
+
+
+def test_a_backup_that_was_made_while_serving_is_a_whole_folder(tmp_path):
+    desk = Desk(Storage(tmp_path / "db"), snapshot_every=30)
+    batch, labels = events(60)
+    for event, label in zip(batch, labels, strict=True):
+        desk.do(add_events, "pay", [event])
+        desk.do(add_labels, "pay", [Label(event.key, label)])
+    other = sqlite3.connect(tmp_path / "db")
+    other.execute("vacuum into ?", (str(tmp_path / "backup.db"),))
+    other.close()
+    desk.do(add_events, "pay", events(1, first=900)[0])
+    (tmp_path / "folder").mkdir()
+    shutil.move(tmp_path / "backup.db", tmp_path / "folder" / "lopsided.db")
+    folder = Folder(tmp_path / "folder")
+    restored = Sequencer(folder.storage, folder.witness)
+    assert restored.streams["pay"].state.events == 60
+    assert digest(restored.streams["pay"].snapshot()) != digest(desk.stream.snapshot())
+    folder.close()
 
 
 # Disks ------------------------------------------------------------------------------------------
