@@ -213,3 +213,28 @@ def test_the_page_fits_is_small_and_readable(tmp_path, browser, width, scheme):
             assert unnamed == 0
             page.screenshot(path=str(tmp_path / "page.png"))
             assert json.loads(json.dumps(page.faults)) == []
+
+
+def test_figures_and_the_correction_of_a_label(tmp_path, browser):
+    with ServerProcess(tmp_path / "folder") as server:
+        client = filled(server, 6)
+        for i in range(6):
+            client.label(f"e{i}", "fraud" if i > 3 else "fine")
+        with opened(browser, f"{server.url}/page/figures.html", bypass_csp=True) as page:
+            page.locator("#models", has_text="nobody flagged").wait_for()
+            assert "first (decides)" in page.locator("#models").text_content()
+            assert "±" in page.locator("#estimate").text_content()
+            page.fill("#key", "none")
+            page.keyboard.press("Enter")
+            page.locator("#unknown", has_text="nothing is known").wait_for()
+            page.fill("#key", "e3")
+            page.keyboard.press("Enter")
+            page.locator("#event", has_text="fine").wait_for()
+            assert HOSTILE in page.locator("#event").text_content()
+            page.get_by_role("button", name="it was fraud").click()
+            page.locator("#state", has_text="e3: corrected").wait_for()
+            page.locator("#event", has_text="correction").wait_for()
+            assert [h["label"] for h in client.history("e3")["history"]] == ["fine", "fraud"]
+            assert page.faults == ["Failed to load resource: the server responded with a status "
+                                   "of 404 (Not Found)"]  # fmt: skip
+            assert page.evaluate("document.documentElement.scrollWidth") <= 1280
