@@ -281,6 +281,7 @@ class World:
         """Let everything come to rest: repeat what was lost, and settle."""
         self.disk.full = False
         for _ in range(200):
+            wanted = []
             try:
                 if self.sequencer.probe():
                     wanted, self.waiting = self.waiting, []
