@@ -31,6 +31,7 @@ def _group(title: str, X: Any, y: Any, goals: tuple[float, float | None]) -> Gro
         "ACOG-II diagonal, standard+unit scaling": (lopsided.ACOG(scaling="standard+unit"), None),
         "AROW diagonal": (lopsided.AROW(scaling="none"), None),
         "Recommended": (lopsided.Recommended(), None),
+        "WeightedMajority": (lopsided.WeightedMajority(), None),
     }
     rows = X.shape[0]
     contenders = [

@@ -27,8 +27,9 @@ def _group(features: int, rows: int) -> Group:
             model = learner(scaling=scaling)
             run = lambda model=model: model.fit(X, y)  # noqa: E731
             contenders.append(Contender(name + said, run, rows))
-    whole = lopsided.Recommended()
-    contenders.append(Contender("Recommended", lambda: whole.fit(X, y), rows))
+    for whole in (lopsided.Recommended(), lopsided.WeightedMajority()):
+        name = type(whole).__name__
+        contenders.append(Contender(name, lambda whole=whole: whole.fit(X, y), rows))
     if peers.present("scikit-learn"):
         sgd = one_pass_sgd()
         contenders.insert(1, Contender(SGD, lambda: sgd.fit(X, y), rows, ours=False))
