@@ -60,3 +60,13 @@ def test_a_feature_never_met_has_no_effect():
 def test_scores_that_are_no_sums_are_not_explained(name):
     with pytest.raises(ValueError, match="no sums"):
         make(name).partial_fit(X, Y).explain_one(X[0])
+
+
+def test_effects_of_a_score_at_its_limit_are_scaled():
+    X = np.array([[1e60, 1.0], [-1e60, 2.0]] * 40)
+    y = [0, 1] * 40
+    model = lopsided.Recommended().partial_fit(X, y, sample_weight=np.full(80, 1e12))
+    why = model.explain_one(X[0])
+    assert abs(why.score) <= 30
+    assert why.score == pytest.approx(model.score_one(X[0]))
+    assert why.base + sum(r.effect for r in why.reasons) == pytest.approx(why.score)

@@ -161,6 +161,12 @@ class AdditiveLogistic {
         if (numbers_[k] != PairIndex::none)
           add(encoder_.place_of_token(tokens[a]), encoder_.place_of_token(tokens[b]),
               pair_scale_ * with_pairs * high * get(pair_weights_.data() + numbers_[k] * width));
+    // Log odds are limited; effects are then scaled to what is left of them.
+    double sum = 0;
+    for (const Reason& one : out.all) sum += one.effect;
+    const double within = logit_ - (slope_ * prior_log_odds() + shift_);
+    if (sum != 0 && std::abs(sum - within) > 1e-9 * std::max(1.0, std::abs(within)))
+      for (Reason& one : out.all) one.effect *= within / sum;
   }
 
   void reserve(std::size_t size) {
@@ -251,6 +257,7 @@ class AdditiveLogistic {
     return {a * over, b * over};
   }
 
+  double prior_log_odds() const { return logarithm((positives_ + 0.5) / (negatives_ + 0.5)); }
   double forecast() const {
     const auto scaled = [](double most, double square) { return square > 0 ? std::sqrt(most / square) : 0; };
     linear_scale_ = scaled(4, row_.linear_square);
@@ -279,7 +286,7 @@ class AdditiveLogistic {
     const Quad pair = pair_scale_ * with_pairs;
     for (const std::uint32_t k : numbers_)
       if (k != PairIndex::none) add(pair_weights_.data() + k * width, pair, high_prior, high_);
-    const double odds = logarithm((positives_ + 0.5) / (negatives_ + 0.5));
+    const double odds = prior_log_odds();
     const auto within = [](const Quad& z) { return most(all<Quad>(-30), least(all<Quad>(30), z)); };
     low_.logit = within(low_.logit + odds), high_.logit = within(high_.logit + odds);
     const auto [low, high] = shares();
