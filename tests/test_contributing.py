@@ -17,7 +17,7 @@ import lopsided
 import lopsided._core
 
 ROOT = Path(__file__).parent.parent
-COPIED = ("src/lopsided", "tools", "tests/reference", "tests/support", "tests/algorithms", "docs")
+COPIED = ("src/lopsided", "tools", "tests", "docs")
 FILES = ("README.md", "CONTRIBUTING.md", "pyproject.toml")
 
 

@@ -41,9 +41,12 @@ def shared(sigma, x, r):
 
 
 class AROW(SecondOrder):
-    """Crammer et al. 2009; a cost divides r."""
+    """Crammer et al. 2009; a cost divides r, or multiplies the step of the mean."""
 
-    def __init__(self, *, covariance="diagonal", regularization=1.0, weight_state=False):
+    def __init__(
+        self, *, covariance="diagonal", regularization=1.0, weight_state=False, cost_in="r"
+    ):
+        self.cost_in = cost_in
         self.covariance = covariance
         self.regularization = regularization
         self.weight_state = weight_state
@@ -52,10 +55,12 @@ class AROW(SecondOrder):
         loss = hinge(y, score)
         if loss == 0:
             return False
-        r = self.regularization / rho_of(y, rho)
+        cost = rho_of(y, rho)
+        r = self.regularization / (cost if self.cost_in == "r" else 1)
+        step = weight * (1 if self.cost_in == "r" else cost)
         u = times(self.sigma, x)
         beta = 1 / (np.dot(x, u) + r)
-        self.w = self.w + weight * loss * beta * y * u  # the old sigma
+        self.w = self.w + step * loss * beta * y * u  # the old sigma
         update = woodbury if self.covariance == "full" else coordinate
         seen = np.sqrt(weight) * x if self.weight_state else x
         self.sigma = update(self.sigma, seen, r)

@@ -21,8 +21,13 @@ class WeightedMajority:
         self.rows = []
         self.narrow = True
         self.wide = False
-        self.members = [AROW(), *(ACOG(learning_rate=rate) for rate in (0.1, 1.0, 0.01))]
-        self.members += [AROW(regularization=r, covariance="full") for r in (0.3, 0.1)]
+        self.members = [
+            AROW(cost_in="step"),
+            *(ACOG(learning_rate=rate) for rate in (0.1, 1.0, 0.01)),
+        ]
+        self.members += [
+            AROW(regularization=r, covariance="full", cost_in="step") for r in (0.3, 0.1)
+        ]
         self.trial, self.met, self.full = trial, 0, [4, 5]
         for member in self.members:
             member.start(d + 1)
@@ -38,7 +43,7 @@ class WeightedMajority:
         if self.wide:
             self.members[0].regularization = 10.0
             self.members[2].learning_rate = 10.0
-            raw = AROW()
+            raw = AROW(cost_in="step")
             raw.w, raw.sigma = self.members[3].w, self.members[3].sigma
             self.members[3] = raw
 

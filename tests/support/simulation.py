@@ -193,6 +193,8 @@ class World:
         for what, (value, refusal) in zip(wanted, outcomes, strict=True):
             if what[0] is None:
                 continue
+            if what[0] == "undo":  # done or not, a repeated one may undo a later answer
+                self.answered.pop(what[1][0], None)
             if self.rng.random() < 0.1:  # the answer is lost on the way
                 self.waiting.append(what)
             elif refusal is None:

@@ -75,15 +75,14 @@ class Recommended(CostSensitive):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
-    >>> from lopsided import Recommended, progressive
+    >>> from lopsided import Recommended
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 5)) * [1, 10, 100, 1000, 1]
     >>> y = abs(X[:, 0]) + X[:, 3] / 1000 > 2.5
     >>> model = Recommended().fit(X, y)
     >>> model.predict_proba([[2, 0, 0, 3000, 0], [0, 0, 0, 0, 0]]).round(2)
-    array([[0.  , 1.  ],
-           [1.  , 0.  ]])
+    array([[0., 1.],
+           [1., 0.]])
     """
 
     class_weight: Any = "balanced"
