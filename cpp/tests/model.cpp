@@ -155,8 +155,8 @@ TEST(every_kind_learns_from_labels_that_are_told_later) {
     for (Count i = 0; i < 60; ++i) {
       std::int64_t forgotten;
       double score, probability;
-      std::int8_t asked;
-      told->ask(stream.rows(i, i + 1), nullptr, {&score, &probability, &asked, &forgotten});
+      std::int8_t alarmed, asked;
+      told->ask(stream.rows(i, i + 1), {}, {&score, &alarmed, &probability, &asked, &forgotten});
       if (asked) due.push_back(i);
       if (due.empty() || due[0] + 5 > i) continue;
       if (told->asker().pending.waits(due[0])) told->tell(due[0], stream.y[due[0]], 1);

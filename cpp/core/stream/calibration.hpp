@@ -45,7 +45,8 @@ class Calibration {
   }
 
   [[gnu::always_inline]] static std::size_t bin(double score) {
-    const double size = std::min(std::max(std::abs(score), smallest), largest);
+    // In this order NaN, which only a damaged file can hold, is the smallest.
+    const double size = std::min(std::max(smallest, std::abs(score)), largest);
     const auto place = static_cast<std::size_t>((std::bit_cast<std::uint64_t>(size) >> 50) - first);
     return place + (score < 0 ? bins / 2 : 0);
   }
