@@ -154,10 +154,11 @@ nb::object PyModel::explain_one(nb::handle x) {
 }
 
 nb::object PyModel::ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
-                            nb::handle negative, PriceTable prices) {
+                            nb::handle negative, const EventPrices& prices) {
   if (!day && session.look([](Model& model) { return model.asker().budget.daily; })) return nb::none();
   const double on = day.value_or(0);
-  const AskedAbout given{&on, prices_of(prices, 1)};
+  const std::optional<Prices> price = prices_of(prices);
+  const AskedAbout given{&on, {price ? &*price : nullptr}};
   std::int64_t forgotten;
   double score, probability;
   std::int8_t alarmed, asked;
@@ -245,6 +246,8 @@ void bind_model(nb::module_& m) {
       .def("score", &PyModel::score, nb::arg("rows"))
       .def("margins", &PyModel::margins, nb::arg("scores"), nb::arg("prices") = nb::none(),
            "What scores mean for decisions: an alarm from 0 on.")
+      .def("margin", &PyModel::margin, nb::arg("score"), nb::arg("prices") = nb::none(), "The same for one score.")
+      .def("probability", &PyModel::probability, nb::arg("score"), "The probability of the positive class.")
       .def("probabilities", &PyModel::probabilities, nb::arg("scores"), "The probabilities of the positive class.")
       .def("ask", &PyModel::ask, nb::arg("rows"), nb::arg("days") = nb::none(), nb::arg("prices") = nb::none())
       .def("learn_one", &PyModel::learn_one, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight").none(),

@@ -2,6 +2,7 @@
 // Batches run without the interpreter lock.
 #pragma once
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 
@@ -27,6 +28,13 @@ using Order = std::optional<Line<std::int64_t>>;
 // Prices of events: miss, alarm, hit and pass of each, or one row for all.
 using PriceTable = std::optional<nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>>;
 
+// Those of one event: miss, alarm, hit, pass.
+using EventPrices = std::optional<std::array<double, 4>>;
+
+inline std::optional<Prices> prices_of(const EventPrices& one) {
+  if (!one) return {};
+  return Prices{(*one)[0], (*one)[1], (*one)[2], (*one)[3]};
+}
 inline PriceList prices_of(const PriceTable& table, std::size_t rows) {
   static_assert(sizeof(Prices) == 4 * sizeof(double));
   if (!table) return {};
@@ -60,6 +68,13 @@ class PyModel {
     return for_each_score(scores,
                           [=](Model& model, double score, std::size_t i) { return model.margin(score, given.at(i)); });
   }
+  double margin(double score, const EventPrices& prices) {
+    const std::optional<Prices> given = prices_of(prices);
+    return session.look([&](Model& model) { return model.margin(score, given ? &*given : nullptr); });
+  }
+  double probability(double score) {
+    return session.look([=](Model& model) { return sigmoid(model.log_odds(score)); });
+  }
   auto probabilities(Line<double> scores) {
     return for_each_score(scores,
                           [](Model& model, double score, std::size_t) { return sigmoid(model.log_odds(score)); });
@@ -74,7 +89,7 @@ class PyModel {
   nb::object score_one(nb::handle x);
   nb::object explain_one(nb::handle x);
   nb::object ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
-                     nb::handle negative, PriceTable prices);
+                     nb::handle negative, const EventPrices& prices);
   bool tell(nb::handle id, nb::handle y, nb::handle weight, const nb::dict& codes);
   bool learn_events(nb::handle events, nb::handle labels, const nb::dict& codes);
 

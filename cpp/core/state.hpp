@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 
 #include "numbers/symmetric.hpp"
 #include "numbers/table.hpp"
@@ -25,6 +26,8 @@ concept PerFeature = requires(Values& values, std::size_t size) {
 struct StateVisitor {
   virtual ~StateVisitor() = default;
   virtual bool restores() const { return false; }  // it writes
+  // The rows of the table restored last: all others are zero, and there may be billions of them.
+  virtual std::span<const std::uint32_t> restored_rows() const { return {}; }
   virtual void operator()(const char* name, Vector& values) = 0;
   virtual void operator()(const char* name, Symmetric& values) = 0;
   virtual void operator()(const char* name, SymmetricOf<float>& values) = 0;

@@ -20,6 +20,13 @@ bool restores(const Visitor& visit) {
   else return false;
 }
 
+// Calls check with each row that was just restored into the table.
+template <class Visitor>
+void each_restored(const Visitor& visit, auto& table, auto check) {
+  if constexpr (requires { visit.restored_rows(); })
+    for (const std::uint32_t j : visit.restored_rows()) check(table[j]);
+}
+
 // Lists of doubles hold counts and indices too.
 inline bool is_whole(double value, double limit) { return value >= 0 && value < limit && value == std::floor(value); }
 

@@ -422,8 +422,8 @@ TEST(a_refused_state_leaves_the_model_unchanged) {
 
 TEST(a_small_state_cannot_ask_for_much_memory) {
   const Stream stream(14, 5, 2);
-  for (const char* kind : {"cog", "acog-full", "ssol-full-float32", "acog-dense-sketch", "opauc", "oam",
-                           "weighted-majority", "additive-logistic"}) {
+  for (const char* kind :
+       {"cog", "acog-full", "ssol-full-float32", "acog-dense-sketch", "opauc", "oam", "weighted-majority"}) {
     const auto fresh = make_model(kind), taught = fresh->clone();
     learn(*taught, stream, false);
     StateToEntries state;
@@ -434,6 +434,24 @@ TEST(a_small_state_cannot_ask_for_much_memory) {
       StateFromEntries from(state.all);
       CHECK_THROWS(std::invalid_argument, restore(model, features, from));
     }
+  }
+}
+
+TEST(billions_of_features_that_no_row_had_take_neither_time_nor_memory) {
+  const Stream stream(14, 5, 2);
+  for (const char* kind : {"ssol-diagonal", "dual-averaging", "additive-logistic"}) {
+    const auto fresh = make_model(kind), taught = fresh->clone();
+    learn(*taught, stream, false);
+    StateToEntries state;
+    taught->state(state);
+    auto model = fresh->clone();
+    StateFromEntries from(state.all);
+    restore(model, max_features, from);
+    CHECK(model->features() == max_features);
+    std::vector<double> scores(stream.size()), expected(stream.size());
+    model->score(stream.rows(true), scores.data());
+    taught->score(stream.rows(true), expected.data());
+    CHECK(scores == expected);
   }
 }
 

@@ -186,6 +186,7 @@ class AdditiveLogistic {
   void state(auto&& visit) {
     encoder_.state(visit);
     visit("weights", weights_);
+    each_restored(visit, weights_, [](const double* row) { validate_gains({row, 2 * width}, "weights"); });
     Series hats{hats_}, keys, pairs{pair_weights_};
     for (std::uint32_t k = 0; k < pairs_.size(); ++k) {
       keys.values.push_back(static_cast<double>(pairs_.key(k) >> 32));
@@ -348,6 +349,11 @@ class AdditiveLogistic {
     (y > 0 ? positives_ : negatives_) += e;
   }
 
+  static void validate_gains(std::span<const double> all, std::string_view entry) {
+    for (std::size_t k = 0; k + width <= all.size(); k += width)
+      for (std::size_t i = 4; i < width; ++i) validate(all[k + i] >= 0, entry);
+  }
+
   // What was loaded fits together.
   void restored(std::vector<double> hats, const std::vector<double>& keys, std::vector<double> pairs) {
     const std::size_t size = encoder_.columns() * RowEncoder::knots * width;
@@ -363,17 +369,8 @@ class AdditiveLogistic {
     }
     hats_ = std::move(hats);
     pair_weights_ = std::move(pairs);
-    const auto gains = [](std::span<const double> all, std::string_view entry) {
-      for (std::size_t k = 0; k + width <= all.size(); k += width)
-        for (std::size_t i = 4; i < width; ++i) validate(all[k + i] >= 0, entry);
-    };
-    gains(hats_, "kept.hats");
-    gains(pair_weights_, "kept.pairs.weights");
-    validate(weights_.width() == 2 * width, "weights");
-    for (std::size_t j = 0; j < weights_.size(); ++j) {
-      validate(all_finite({weights_[j], 2 * width}), "weights");
-      gains({weights_[j], 2 * width}, "weights");
-    }
+    validate_gains(hats_, "kept.hats");
+    validate_gains(pair_weights_, "kept.pairs.weights");
     validate(positives_ >= 0 && negatives_ >= 0 && std::isfinite(positives_ + negatives_), "positives");
     validate(std::isfinite(slope_ + shift_), "slope");
     validate(curvature_.size() == 3 && all_finite(curvature_) &&

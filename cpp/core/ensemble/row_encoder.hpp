@@ -132,13 +132,18 @@ class RowEncoder {
     visit("scale.squares", scale_.squares);
     visit("scale.count", scale_.count);
     visit("features", stats_);
+    std::size_t named = 0;
+    each_restored(visit, stats_, [&](const double* s) {
+      validate(s[count] >= 0 && s[squares] >= 0, "features");
+      named += s[column] != 0;
+    });
     Series all;
     write(all.values);
     visit("kept.columns", all);
     if (!restores(visit)) return;
     validate(rows_ >= 0 && rows_ < 0x1p53, "rows");
     validate(scale_.squares >= 0 && scale_.count >= 0 && std::isfinite(scale_.squares + scale_.count), "scale");
-    read(all.values);
+    read(all.values, named);
   }
 
  private:
@@ -316,7 +321,7 @@ class RowEncoder {
       out.insert(out.end(), values.begin(), values.end());
     }
   }
-  void read(std::span<const double> from) {
+  void read(std::span<const double> from, std::size_t named) {
     const auto check = [](bool valid) { validate(valid, "kept.columns"); };
     const auto list = [&](std::size_t n) {
       check(from.size() >= n);
@@ -358,12 +363,6 @@ class RowEncoder {
       read.sampling_ += !done;
     }
     check(from.empty());
-    std::size_t named = 0;
-    for (std::size_t j = 0; j < stats_.size(); ++j) {
-      const double* s = stats_[j];
-      validate(all_finite({s, width}) && s[count] >= 0 && s[squares] >= 0, "features");
-      named += s[column] != 0;
-    }
     check(named == n);
     read.size_scratch();
     read.stats_ = std::move(stats_);

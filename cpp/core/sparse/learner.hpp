@@ -148,8 +148,8 @@ struct SparseLearner {
     visit("features", table);
     target.check(table.size());
     if constexpr (Rule::hooks.possible)
-      table.for_each([&](std::size_t, const double* row) { validate(rule.possible(row), "features"); });
-    if constexpr (Rule::hooks.derive) table.for_each([&](std::size_t j, const double*) { rule.derive(table[j]); });
+      each_restored(visit, table, [&](const double* row) { validate(rule.possible(row), "features"); });
+    if constexpr (Rule::hooks.derive) each_restored(visit, table, [&](double* row) { rule.derive(row); });
     if (restores(visit)) ordered_ = never;
   }
   void reserve(std::size_t size) { table.reserve(size); }

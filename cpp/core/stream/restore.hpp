@@ -12,12 +12,14 @@ namespace lopsided {
 class StateRestorer : public StateVisitor {
  public:
   bool restores() const final { return true; }
+  std::span<const std::uint32_t> restored_rows() const final { return rows_; }
 
   void operator()(const char* name, Vector& v) final { v.assign(numbers(name, {v.size()}), v.size()); }
   void operator()(const char* name, Symmetric& m) final { m.write(numbers(name, {m.size(), m.size()})); }
   void operator()(const char* name, SymmetricOf<float>& m) final { m.write(numbers(name, {m.size(), m.size()})); }
   void operator()(const char* name, Table& t) final {
-    const std::span<const std::uint32_t> at = features(name);
+    rows_ = features(name);
+    const std::span<const std::uint32_t> at = rows_;
     const double* values = numbers((std::string(name) + ".values").c_str(), {at.size(), t.width()});
     for (std::size_t k = 0; k < at.size(); ++k) {
       validate(at[k] < t.size() && (k == 0 || at[k - 1] < at[k]), name);
@@ -57,6 +59,8 @@ class StateRestorer : public StateVisitor {
     if (!all_finite({found.values, size})) throw std::invalid_argument(std::string("state ") + name + " is not finite");
     return found.values;
   }
+
+  std::span<const std::uint32_t> rows_;
 };
 
 namespace detail {

@@ -184,7 +184,10 @@ class OnlineClassifier(Learning):
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return the probability of each label for one event."""
         score = self.score_one(x)
-        positive = float(self.probabilities(np.array([score]))[0])
+        core = self.fitted.core
+        if not core.calibrated:
+            self.probabilities(np.array([score]))  # which says what is missing
+        positive = core.probability(score)
         labels = self.labels
         if labels.negative is None or labels.positive is None:
             return {labels.classes.tolist()[0]: 1.0}
@@ -210,8 +213,7 @@ class OnlineClassifier(Learning):
         costs = fitted.costs if fitted.current else self.costs
         if fitted.by_sign and costs is None:
             return decoded[score >= 0]
-        (margin,) = fitted.core.margins(np.array([score]), event_prices(costs, x)).tolist()
-        return decoded[margin >= 0]
+        return decoded[fitted.core.margin(score, event_prices(costs, x)) >= 0]
 
     def explain_one(self, x: Any) -> Explanation:
         """Return why an event gets its score: the effects of its features, which sum to it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from .parameters import is_number, nearest
 
 KINDS = ("miss", "alarm", "hit", "pass")  # in the order of the core
 Table = NDArray[np.float64]
+Prices = tuple[float, float, float, float]
+_FREE = (None, None, 0.0, 0.0)  # what an answer costs if nothing is said
 
 
 def check_costs(costs: Any) -> None:
@@ -72,11 +75,18 @@ def price_table(costs: Any, X: Any, rows: int) -> Table | None:
     return table
 
 
-def event_prices(costs: Any, x: Any) -> Table | None:
-    """Return the prices of one event; None without costs."""
-    if costs is None:  # the common case
+def event_prices(costs: Any, x: Any) -> Prices | None:
+    """Return the prices of one event, in the order of KINDS; None without costs."""
+    if costs is None:
         return None
-    return price_table(costs, [x] if isinstance(x, dict) else np.asarray(x)[None], 1)
+    found = tuple(map(costs.get, KINDS, _FREE))
+    if type(x) is dict:  # the common cases without NumPy
+        found = tuple(x.get(price) if type(price) is str else price for price in found)
+    if all(type(price) in (int, float) and math.isfinite(price) for price in found):
+        return found
+    table = price_table(costs, [x] if isinstance(x, dict) else np.asarray(x)[None], 1)
+    assert table is not None
+    return tuple(table[0].tolist())
 
 
 def is_per_event(costs: Any) -> bool:
