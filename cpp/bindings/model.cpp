@@ -203,6 +203,20 @@ bool PyModel::learn_events(nb::handle events, nb::handle labels, const nb::dict&
   return true;
 }
 
+void PyModel::merge(PyModel& base, const nb::list& models, const std::vector<double>& weights,
+                    const std::vector<std::vector<Index>>& places, const nb::list& names) {
+  const auto copy = [](Model& model) { return model.clone(); };
+  std::vector<MergePart> parts;
+  for (std::size_t k = 0; k < models.size(); ++k)
+    parts.push_back({nb::cast<PyModel&>(models[k]).session.look(copy), places.at(k), weights.at(k)});
+  take(merge_states(session.kind(), *base.session.look(copy), parts), names);
+}
+
+void PyModel::split(PyModel& base, double shards) {
+  take(base.session.look([&](Model& model) { return split_state(session.kind(), model, shards); }),
+       base.features.list());
+}
+
 nb::dict PyModel::asking() {
   return session.look([](Model& model) {
     Asker& asker = model.asker();
@@ -287,6 +301,10 @@ void bind_model(nb::module_& m) {
           "state", [](PyModel& m) { return nb::object(m.snapshot()[1]); },
           nb::sig("def state(self) -> dict[str, typing.Any]"))
       .def("restore", &PyModel::restore, nb::arg("features"), nb::arg("state"), nb::arg("names"))
+      .def("merge", &PyModel::merge, nb::arg("base"), nb::arg("models"), nb::arg("weights"), nb::arg("places"),
+           nb::arg("names"), "Take the state that models have together which started from the base.")
+      .def("split", &PyModel::split, nb::arg("base"), nb::arg("shards"),
+           "Take the state with which one of several models goes on from the base.")
       .def("coefficients", &PyModel::coefficients)
       .def("nonzeros", &PyModel::nonzeros, "Features and weights other than 0.")
       .def_prop_ro(

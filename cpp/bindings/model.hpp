@@ -6,6 +6,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 
+#include "../core/merge/merge.hpp"
 #include "faults.hpp"
 #include "scalars.hpp"
 #include "sources.hpp"
@@ -113,6 +114,10 @@ class PyModel {
     StateFromDict from(std::move(state));
     session.restore(known, from, [&] { features.extend(names, names.size()); });
   }
+  // Take the state that several models, or the shards of one, have together: see core/merge/merge.hpp.
+  void merge(PyModel& base, const nb::list& models, const std::vector<double>& weights,
+             const std::vector<std::vector<Index>>& places, const nb::list& names);
+  void split(PyModel& base, double shards);
   nb::dict asking();
   auto coefficients() {
     std::vector<double> w = session.look([](const Model& model) { return model.coefficients(); });
@@ -152,6 +157,10 @@ class PyModel {
     OneRow source(row);
     explained([&] { act(source); }, names);
     return true;
+  }
+  void take(const MergedState& merged, const nb::list& names) {
+    merging::StateFrom from(merged.state);
+    session.restore(merged.features, from, [&] { features.extend(names, names.size()); });
   }
   bool may_weigh(std::optional<double> weight) const { return weight && (weighted_ || *weight == 0 || *weight == 1); }
 

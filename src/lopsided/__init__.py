@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from .evaluation.progressive import Progress as Progress
     from .evaluation.progressive import progressive as progressive
     from .evaluation.progressive import progressive_bank as progressive_bank
+    from .merging import merge as merge
+    from .merging import split as split
     from .papers.sweeps import sparsity_sweep as sparsity_sweep
     from .persist import load as load
 
@@ -59,6 +61,7 @@ _OTHERS = {
     "comparison": ("Comparison", "compare"),
     "errors": ("LopsidedError",),
     "evaluation.progressive": ("Progress", "progressive", "progressive_bank"),
+    "merging": ("merge", "split"),
     "papers.sweeps": ("sparsity_sweep",),
     "persist": ("load",),
 }

@@ -21,6 +21,7 @@ _COMMANDS = {
     "explain": "Show why rows get their scores.",
     "inspect": "Show what is in a model file.",
     "learners": "List the learners and what each is for.",
+    "merge": "Merge models that learned from shards of one stream.",
     "predict": "Score rows with a saved model.",
     "reproduce": "Rerun tables and figures of the five papers and print both results.",
     "run": "Learn from a stream, predicting every event before learning from it.",

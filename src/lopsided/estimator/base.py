@@ -322,6 +322,13 @@ class OnlineClassifier(Learning):
         put(model, "_fitted", fitted.replace(current=current))
         return model
 
+    def restarted(self, labels: Labels) -> Self:
+        """Return a model of the same parameters that knows these labels and has learned nothing."""
+        before = self.fitted
+        model = type(self)(**self.get_params(deep=False))
+        put(model, "_fitted", type(self)(**before.parameters)._make(labels, before.scaling))
+        return model
+
     # Files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -1,0 +1,26 @@
+"""lopsided merge."""
+
+from __future__ import annotations
+
+import click
+
+from .. import persist
+from ..merging import merge
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  lopsided merge all.lop monday.lop tuesday.lop
+  lopsided merge next.lop a.lop b.lop --base all.lop
+"""
+)
+@click.argument("out")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("--base", help="The model that all of them were split from.")
+def command(out: str, models: tuple[str, ...], base: str | None) -> None:
+    """Merge MODELs that learned from shards of one stream, and write the result to OUT."""
+    start = None if base is None else persist.load(base)
+    merged = merge([persist.load(path) for path in models], base=start)
+    persist.save(merged, out)
+    click.echo(f"{out}: {merged.fitted.core.rounds} events of {len(models)} models")
