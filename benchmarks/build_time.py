@@ -46,7 +46,7 @@ def build(source: Path, tree: Path, jobs: int, options: list[str]) -> dict[str, 
     subprocess.run(make, check=True, stdout=subprocess.DEVNULL, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     lines = [line.split("\t") for line in log.read_text().splitlines()]
-    times = {output.rpartition(".dir/")[2]: float(seconds) for seconds, output in lines}
+    times = {output.rpartition("CMakeFiles/")[2]: float(seconds) for seconds, output in lines}
     total = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     times["link, type stub, this program"] = total - sum(times.values())
     return times

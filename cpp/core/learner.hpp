@@ -189,7 +189,7 @@ LOPSIDED_INLINE inline double observe(L& learner, const RowLike auto& x) {
 }
 
 template <Learner L>
-[[gnu::always_inline]] inline double observe(L& learner, const RowLike auto& x, bool met_before) {
+LOPSIDED_INLINE inline double observe(L& learner, const RowLike auto& x, bool met_before) {
   if constexpr (L::hooks.again)
     if (met_before) return learner.again(x);
   return observe(learner, x);
@@ -242,9 +242,6 @@ void start(L& learner) {
   if constexpr (L::hooks.start) learner.start();
 }
 
-inline Index column(const DenseRow&, Index k) { return k; }
-inline Index column(const SparseRow& x, Index k) { return x.indices[k]; }
-
 void each_per_feature(auto& learner, auto visit) {
   learner.state([&](const char*, auto& values) {
     if constexpr (PerFeature<std::remove_reference_t<decltype(values)>>) visit(values);
@@ -289,27 +286,6 @@ LOPSIDED_INLINE inline double score(const L& learner, const RowLike auto& raw, I
   if constexpr (L::hooks.scales)
     return learner.scales() ? learner.score(raw, known) : learner.score(prepare(raw), known + offset);
   else return learner.score(prepare(raw));
-}
-
-// Effects of the features of a raw row; see `score` for the arguments. False where a score is no sum of effects.
-template <Learner L>
-bool explain(const L& learner, const RowLike auto& raw, Index known, Index offset, auto prepare, Reasons& out) {
-  if constexpr (L::hooks.explain) {
-    if (learner.scales()) learner.explain(raw, known, out);
-    else learner.explain(prepare(raw), known + offset, out);
-    return true;
-  } else if constexpr ((L::hooks.coefficients || L::hooks.nonzeros) && !L::hooks.scales) {
-    const auto weights = coefficients(learner, static_cast<std::size_t>(known + offset));
-    const auto x = prepare(raw);
-    for (Index k = 0; k < x.size; ++k) {
-      const Index j = column(x, k);
-      if (j < offset || static_cast<std::size_t>(j) >= weights.size()) continue;
-      out.all.push_back({{j - offset}, {}, weights[static_cast<std::size_t>(j)] * (x.scale * x.values[k])});
-    }
-    return true;
-  } else {
-    return false;
-  }
 }
 
 }  // namespace hook

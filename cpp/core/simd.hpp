@@ -50,9 +50,9 @@ inline namespace LOPSIDED_ISA {}
 #endif
 
 // LOPSIDED_INLINE: a function that is always inlined. LOPSIDED_FLATTEN: one into which everything it calls is inlined,
-// except what is marked noinline. LOPSIDED_HOT: the same for the loop over events, unless a file defines LOPSIDED_HEAVY
-// before its includes: its learners do so much for each event that flattening the loop only costs compile time. None has
-// an effect where CMake defines LOPSIDED_CHEAP, for code that is to compile fast rather than to run fast.
+// except what is marked noinline. LOPSIDED_HOT: the same for the loop over events, except where CMake defines
+// LOPSIDED_HEAVY: those learners do so much for each event that flattening the loop only costs compile time. None has an
+// effect where CMake defines LOPSIDED_CHEAP, for code that is to compile fast rather than to run fast.
 #ifdef LOPSIDED_CHEAP
 #define LOPSIDED_INLINE
 #define LOPSIDED_FLATTEN

@@ -43,45 +43,20 @@ class AdditiveLogistic {
   bool scales() const { return scales_; }
 
   double observe(const RowLike auto& row) {
-    encode(row, features(), [&](std::uint64_t key) { return new_pair(key); });
+    encode(row, features(), [&](const auto& pair) { return new_pair(pair); });
     const double score = forecast();
     if (absorb()) forecast();  // a label that comes now and one that comes later find the same weights
     return score;
   }
   double again(const RowLike auto& row) { return score(row, features()); }
   double score(const RowLike auto& row, Index known) const {
-    encode(row, std::min(known, features()), [&](std::uint64_t key) { return pairs_.find(key); });
+    encode(row, std::min(known, features()), [&](const auto& pair) { return pairs_.find(pair); });
     return forecast();
   }
 
   // From the row observed last.
   bool learn(const RowLike auto&, const Target& t, double) {
-    const double y = t.y > 0 ? 1 : 0, e = t.weight;
-    const Quad low = sigmoid(low_.logit), high = sigmoid(high_.logit);
-    const Quad low_h = e * low * (1.0 - low), high_h = e * high * (1.0 - high);
-    const Quad low_step = e * (y - low) / (1.0 + low_h * low_.variance);
-    const Quad high_step = e * (y - high) / (1.0 + high_h * high_.variance);
-    const double* q = quotients_.data();
-    const auto take = [&q](double* at, const Quad& step, const Quad& gain, const Quad& cap)
-                          __attribute__((always_inline)) {
-                            put(at, get(at) + step * get(q));
-                            put(at + 4, least(Quad(get(at + 4) + gain), cap));
-                            q += 4;
-                          };
-    for (const auto& term : row_.linear) {
-      double* const at = weights_[term.at];
-      const double x = linear_scale_ * term.value, xx = x * x;
-      take(at, low_step, low_h * xx, low_cap);
-      take(at + 8, high_step, high_h * xx, high_cap);
-    }
-    for (const auto& term : row_.hats) {
-      const double x = hats_scale_ * term.value;
-      take(hats_.data() + term.at * width, high_step, high_h * (x * x), high_cap);
-    }
-    const Quad pair_h = high_h * (pair_scale_ * pair_scale_) * with_pairs;
-    for (const std::uint32_t k : numbers_)
-      if (k != PairIndex::none) take(pair_weights_.data() + k * width, high_step, pair_h, high_cap);
-    account(y, e);
+    step(t);
     return true;
   }
 
@@ -219,33 +194,35 @@ class AdditiveLogistic {
     Quad low, high;
   };
 
-  [[gnu::always_inline]] static Quad get(const double* at) {
+  LOPSIDED_INLINE static Quad get(const double* at) {
     Quad out;
     std::memcpy(&out, at, sizeof out);
     return out;
   }
-  [[gnu::always_inline]] static void put(double* at, const Quad& value) { std::memcpy(at, &value, sizeof value); }
+  LOPSIDED_INLINE static void put(double* at, const Quad& value) { std::memcpy(at, &value, sizeof value); }
   static double total(const Quad& a) { return (a[0] + a[1]) + (a[2] + a[3]); }
   static double smallest(const Quad& a) { return std::min(std::min(a[0], a[1]), std::min(a[2], a[3])); }
 
   Index features() const { return static_cast<Index>(weights_.size()); }
 
-  void encode(const RowLike auto& row, Index known, auto number) const {
+  LOPSIDED_FLATTEN void encode(const RowLike auto& row, Index known, auto number) const {
     encoder_.encode(row, known, row_);
-    keys_.clear(), numbers_.clear();
-    const auto& tokens = row_.tokens;
-    for (std::size_t a = 0; a < tokens.size(); ++a)
-      for (std::size_t b = a + 1; b < tokens.size(); ++b) {
-        keys_.push_back(PairIndex::key(tokens[a], tokens[b]));
-        pairs_.prefetch(keys_.back());
+    const std::span<const std::uint32_t> tokens = row_.tokens;
+    const std::size_t size = tokens.size(), pairs = size * (size - 1) / 2;
+    found_.resize(pairs), numbers_.resize(pairs);
+    PairIndex::Hashed* next = found_.data();
+    for (std::size_t a = 0; a < size; ++a)
+      for (std::size_t b = a + 1; b < size; ++b, ++next) {
+        *next = PairIndex::hashed(PairIndex::key(tokens[a], tokens[b]));
+        pairs_.prefetch(*next);
       }
-    for (const std::uint64_t key : keys_) {
-      numbers_.push_back(number(key));
-      if (numbers_.back() != PairIndex::none) __builtin_prefetch(pair_weights_.data() + numbers_.back() * width);
+    for (std::size_t k = 0; k < pairs; ++k) {
+      const std::uint32_t found = numbers_[k] = number(found_[k]);
+      if (found != PairIndex::none) __builtin_prefetch(pair_weights_.data() + found * width);
     }
   }
-  std::uint32_t new_pair(std::uint64_t key) {
-    const std::uint32_t k = pairs_.add(key);
+  std::uint32_t new_pair(const PairIndex::Hashed& pair) {
+    const std::uint32_t k = pairs_.add(pair);
     if (k != PairIndex::none && pair_weights_.size() < (k + 1) * width) pair_weights_.resize((k + 1) * width);
     return k;
   }
@@ -259,7 +236,7 @@ class AdditiveLogistic {
   }
 
   double prior_log_odds() const { return logarithm((positives_ + 0.5) / (negatives_ + 0.5)); }
-  double forecast() const {
+  LOPSIDED_FLATTEN double forecast() const {
     const auto scaled = [](double most, double square) { return square > 0 ? std::sqrt(most / square) : 0; };
     linear_scale_ = scaled(4, row_.linear_square);
     hats_scale_ = scaled(std::min(4.0, 0.25 * static_cast<double>(row_.columns)), row_.hats_square);
@@ -295,8 +272,37 @@ class AdditiveLogistic {
     return logit_ = std::clamp(slope_ * mixed_ + shift_, -30.0, 30.0);
   }
 
+  LOPSIDED_FLATTEN void step(const Target& t) {
+    const double y = t.y > 0 ? 1 : 0, e = t.weight;
+    const Quad low = sigmoid(low_.logit), high = sigmoid(high_.logit);
+    const Quad low_h = e * low * (1.0 - low), high_h = e * high * (1.0 - high);
+    const Quad low_step = e * (y - low) / (1.0 + low_h * low_.variance);
+    const Quad high_step = e * (y - high) / (1.0 + high_h * high_.variance);
+    const double* q = quotients_.data();
+    const auto take = [&q](double* at, const Quad& step, const Quad& gain, const Quad& cap)
+                          __attribute__((always_inline)) {
+                            put(at, get(at) + step * get(q));
+                            put(at + 4, least(Quad(get(at + 4) + gain), cap));
+                            q += 4;
+                          };
+    for (const auto& term : row_.linear) {
+      double* const at = weights_[term.at];
+      const double x = linear_scale_ * term.value, xx = x * x;
+      take(at, low_step, low_h * xx, low_cap);
+      take(at + 8, high_step, high_h * xx, high_cap);
+    }
+    for (const auto& term : row_.hats) {
+      const double x = hats_scale_ * term.value;
+      take(hats_.data() + term.at * width, high_step, high_h * (x * x), high_cap);
+    }
+    const Quad pair_h = high_h * (pair_scale_ * pair_scale_) * with_pairs;
+    for (const std::uint32_t k : numbers_)
+      if (k != PairIndex::none) take(pair_weights_.data() + k * width, high_step, pair_h, high_cap);
+    account(y, e);
+  }
+
   // The row has been scored: it enters the statistics. Returns whether knots have moved.
-  bool absorb() {
+  LOPSIDED_FLATTEN bool absorb() {
     bool moved = false;
     const auto make_room = [&] { hats_.resize(encoder_.columns() * RowEncoder::knots * width); };
     encoder_.absorb([&](std::size_t c, std::span<const RowEncoder::Moved> from, double shrink) {
@@ -310,7 +316,7 @@ class AdditiveLogistic {
     return moved;
   }
   // The weights of new knots are interpolated; their precisions are shared among more of them.
-  void move_knots(std::size_t c, std::span<const RowEncoder::Moved> from, double shrink) {
+  [[gnu::noinline]] void move_knots(std::size_t c, std::span<const RowEncoder::Moved> from, double shrink) {
     double* const first = hats_.data() + c * RowEncoder::knots * width;
     const std::vector<double> old(first, first + RowEncoder::knots * width);
     std::fill_n(first, RowEncoder::knots * width, 0.0);
@@ -322,7 +328,7 @@ class AdditiveLogistic {
       }
   }
   // By what the hats of member 4 explain.
-  void rank_columns() {
+  [[gnu::noinline]] void rank_columns() {
     std::vector<double> useful(encoder_.columns());
     for (std::size_t c = 0; c < useful.size(); ++c)
       for (std::size_t k = 0; k < RowEncoder::knots; ++k) {
@@ -364,7 +370,8 @@ class AdditiveLogistic {
     for (std::size_t k = 0; k < keys.size(); k += 2) {
       validate(is_whole(keys[k], 0x1p32) && is_whole(keys[k + 1], 0x1p32), "kept.pairs");
       const std::uint32_t before = pairs_.size();
-      pairs_.add(PairIndex::key(static_cast<std::uint32_t>(keys[k]), static_cast<std::uint32_t>(keys[k + 1])));
+      pairs_.add(PairIndex::hashed(
+          PairIndex::key(static_cast<std::uint32_t>(keys[k]), static_cast<std::uint32_t>(keys[k + 1]))));
       validate(pairs_.size() == before + 1, "kept.pairs");
     }
     hats_ = std::move(hats);
@@ -393,7 +400,7 @@ class AdditiveLogistic {
 
   // Of the row encoded last.
   mutable RowEncoder::Encoded row_;
-  mutable std::vector<std::uint64_t> keys_;  // of its pairs
+  mutable std::vector<PairIndex::Hashed> found_;  // its pairs
   mutable std::vector<std::uint32_t> numbers_;
   mutable double linear_scale_ = 0, hats_scale_ = 0, pair_scale_ = 0;
   mutable std::vector<double> quotients_;  // x / P of each input and member

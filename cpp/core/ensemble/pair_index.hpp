@@ -19,19 +19,21 @@ class PairIndex {
     return std::uint64_t{std::min(a, b)} << 32 | std::max(a, b);
   }
 
-  void prefetch(std::uint64_t key) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[splitmix64(key) & (slots_.size() - 1)]);
+  // A key with its place in the table, to be fetched ahead of a search.
+  struct Hashed {
+    std::uint64_t key, hash;
+  };
+  static Hashed hashed(std::uint64_t key) { return {key, splitmix64(key)}; }
+  void prefetch(const Hashed& pair) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[pair.hash & (slots_.size() - 1)]);
   }
   // The number of a pair, or none.
-  std::uint32_t find(std::uint64_t key) const { return slots_.empty() ? none : slots_[slot(key)].number; }
+  std::uint32_t find(const Hashed& pair) const { return slots_.empty() ? none : slots_[slot(pair)].number; }
   // The same; a pair that is not there is added, unless the limit is reached.
-  std::uint32_t add(std::uint64_t key) {
+  std::uint32_t add(const Hashed& pair) {
     if (2 * (keys_.size() + 1) > slots_.size()) enlarge();
-    Slot& at = slots_[slot(key)];
-    if (at.number == none && size() < limit) {
-      at = {key, size()};
-      keys_.push_back(key);
-    }
+    Slot& at = slots_[slot(pair)];
+    if (at.number == none && size() < limit) append(at, pair.key);
     return at.number;
   }
   void clear() { keys_.clear(), slots_.clear(); }
@@ -42,15 +44,19 @@ class PairIndex {
     std::uint64_t key = 0;
     std::uint32_t number = none;
   };
-  std::size_t slot(std::uint64_t key) const {
+  std::size_t slot(const Hashed& pair) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t k = splitmix64(key) & mask;
-    while (slots_[k].number != none && slots_[k].key != key) k = (k + 1) & mask;
+    std::size_t k = pair.hash & mask;
+    while (slots_[k].number != none && slots_[k].key != pair.key) k = (k + 1) & mask;
     return k;
   }
-  void enlarge() {
+  [[gnu::noinline]] void append(Slot& at, std::uint64_t key) {
+    at = {key, size()};
+    keys_.push_back(key);
+  }
+  [[gnu::noinline]] void enlarge() {
     slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), {});
-    for (std::uint32_t k = 0; k < size(); ++k) slots_[slot(keys_[k])] = {keys_[k], k};
+    for (std::uint32_t k = 0; k < size(); ++k) slots_[slot(hashed(keys_[k]))] = {keys_[k], k};
   }
 
   std::vector<std::uint64_t> keys_;

@@ -38,7 +38,7 @@ class RowEncoder {
       if (room_.size() < most) room_.resize(most);
       size_ = 0;
     }
-    [[gnu::always_inline]] void add(std::size_t at, double value) { room_[size_++] = {at, value}; }
+    LOPSIDED_INLINE void add(std::size_t at, double value) { room_[size_++] = {at, value}; }
     std::size_t size() const { return size_; }
     const Term* begin() const { return room_.data(); }
     const Term* end() const { return room_.data() + size_; }
@@ -173,11 +173,11 @@ class RowEncoder {
   };
 
   static double bounded(double x) { return std::clamp(x, -1e100, 1e100); }
-  [[gnu::always_inline]] static void each_nonzero(const SparseRow& row, auto visit) {
+  LOPSIDED_INLINE static void each_nonzero(const SparseRow& row, auto visit) {
     for (Index k = 0; k < row.size; ++k)
       if (const double x = bounded(row.scale * row.values[k]); x != 0) visit(row.indices[k], x);
   }
-  [[gnu::always_inline]] static void each_nonzero(const DenseRow& row, auto visit) {
+  LOPSIDED_INLINE static void each_nonzero(const DenseRow& row, auto visit) {
     for (Index j = 0; j < row.size; ++j)
       if (const double x = bounded(row.scale * row.values[j]); x != 0) visit(j, x);
   }
@@ -214,7 +214,7 @@ class RowEncoder {
   }
 
   // How many knots are at or below x. Knots that are not there are infinite.
-  [[gnu::always_inline]] static std::size_t below(const double* at, double x) {
+  LOPSIDED_INLINE static std::size_t below(const double* at, double x) {
     std::int64_t found = 0;
     for (std::size_t k = 0; k < knots - 1; ++k) found += at[k] <= x;
     return static_cast<std::size_t>(found) + (at[knots - 1] <= x);
@@ -259,7 +259,7 @@ class RowEncoder {
   }
 
   // `s` has this row already, and so has the column.
-  void begin_column(Index feature, double* s, double x) {
+  [[gnu::noinline]] void begin_column(Index feature, double* s, double x) {
     const double mean = s[sum] / rows_, spread = s[squares] - s[sum] * mean;
     feature_.push_back(static_cast<std::size_t>(feature));
     mean_.push_back(mean), spread_.push_back(std::max(0.0, spread));
@@ -289,7 +289,7 @@ class RowEncoder {
       --sampling_;
     }
   }
-  void place_knots(std::size_t c, std::size_t intervals, auto moved) {
+  [[gnu::noinline]] void place_knots(std::size_t c, std::size_t intervals, auto moved) {
     std::vector<double> sorted = sample_[c].values, next;
     std::sort(sorted.begin(), sorted.end());
     for (std::size_t i = 0; i <= intervals; ++i) {

@@ -78,36 +78,7 @@ class WeightedMajority {
   }
 
   // Learns from the row observed last.
-  bool learn(const RowLike auto&, const Target& t, double) {
-    blame(t);
-    Four step{}, r{};
-    Moves moves{};
-    bool any = false, arow = false;
-    for (std::size_t k = 0; k < lanes; ++k) {
-      if (!(t.y * scores_[k] < 1)) continue;
-      any = true;
-      step[k] = t.cost * t.weight * t.y;
-      const Lane& lane = wide_ ? wide_lanes_[k] : narrow_lanes_[k];
-      if (lane.rule == Lane::Rule::acog) {
-        step[k] *= lane.learning_rate;
-        moves.share[k] = moves.after[k] = 1;
-      } else {
-        r[k] = lane.regularization;
-        moves.share[k] = 1 / r[k];
-        arow = true;
-      }
-    }
-    if (arow)
-      move(moves, [&](Four variance) {
-        for (std::size_t k = 0; k < lanes; ++k)
-          if (r[k] > 0) step[k] *= (1 - t.y * scores_[k]) / (variance[k] + r[k]);
-        return step;
-      });
-    else if (any) move(moves, step);
-    for (std::size_t k = lanes; k < members; ++k)
-      if (votes(k)) any |= full_[k - lanes].learn(whole(k), t, scores_[k]);
-    return any;
-  }
+  bool learn(const RowLike auto&, const Target& t, double) { return step_by(t); }
 
   // Stores the row observed last for a label that arrives later; observes that row again.
   void keep(Kept& out) {
@@ -270,7 +241,7 @@ class WeightedMajority {
   }
   double* seen(View view) const { return values_[view].data() + 1; }
 
-  Seen see(const DenseRow& row, Index known, bool keep) const {
+  LOPSIDED_FLATTEN Seen see(const DenseRow& row, Index known, bool keep) const {
     const Index n = std::min(row.size, known);
     make_room(n);
     const double length = scales_ ? inverse_root(row.square) : row.scale;
@@ -290,7 +261,7 @@ class WeightedMajority {
     return {nullptr, n};
   }
 
-  Seen see(const SparseRow& row, Index known, bool keep) const {
+  LOPSIDED_FLATTEN Seen see(const SparseRow& row, Index known, bool keep) const {
     const double length = scales_ ? inverse_root(row.square) : row.scale;
     const Index block = (scales_ ? !wide_ : narrow_ != 0) ? std::min(known, few) : 0;
     make_room(block + row.size);
@@ -346,7 +317,7 @@ class WeightedMajority {
     return {seen(k == lanes ? uncentred : raw) - constant_, std::min(seen_.size, few) + constant_, 0};
   }
 
-  double vote(Seen row) const {
+  LOPSIDED_FLATTEN double vote(Seen row) const {
     row.standard = seen(standard), row.raw = seen(raw);
     seen_ = row;
     const double* rows = table_.data();
@@ -384,6 +355,36 @@ class WeightedMajority {
       store(m, load(m) + by);
     }
   };
+  LOPSIDED_FLATTEN bool step_by(const Target& t) {
+    blame(t);
+    Four step{}, r{};
+    Moves moves{};
+    bool any = false, arow = false;
+    for (std::size_t k = 0; k < lanes; ++k) {
+      if (!(t.y * scores_[k] < 1)) continue;
+      any = true;
+      step[k] = t.cost * t.weight * t.y;
+      const Lane& lane = wide_ ? wide_lanes_[k] : narrow_lanes_[k];
+      if (lane.rule == Lane::Rule::acog) {
+        step[k] *= lane.learning_rate;
+        moves.share[k] = moves.after[k] = 1;
+      } else {
+        r[k] = lane.regularization;
+        moves.share[k] = 1 / r[k];
+        arow = true;
+      }
+    }
+    if (arow)
+      move(moves, [&](Four variance) {
+        for (std::size_t k = 0; k < lanes; ++k)
+          if (r[k] > 0) step[k] *= (1 - t.y * scores_[k]) / (variance[k] + r[k]);
+        return step;
+      });
+    else if (any) move(moves, step);
+    for (std::size_t k = lanes; k < members; ++k)
+      if (votes(k)) any |= full_[k - lanes].learn(whole(k), t, scores_[k]);
+    return any;
+  }
   void move(const Moves moves, Four step) {
     const Seen row = seen_;  // a local copy: the compiler must assume that writes to the table change members
     double* rows = table_.data();

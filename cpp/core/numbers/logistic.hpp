@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "../simd.hpp"
+
 namespace lopsided {
 
 namespace detail {
@@ -24,7 +26,7 @@ using Bits = typename BitsOf<Real>::type;
 
 // e^x within 1e-15 relative for |x| <= 700; x is clamped to that range.
 template <class Real>
-[[gnu::always_inline]] inline Real exponential(const Real& x) {
+LOPSIDED_INLINE inline Real exponential(const Real& x) {
   using Bits = detail::Bits<Real>;
   constexpr double magic = 0x1.8p52;  // adding it rounds to an integer, which is then in the low bits
   const Real low = x < -700.0 ? Real{} - 700.0 : x, v = low > 700.0 ? Real{} + 700.0 : low;
@@ -40,7 +42,7 @@ template <class Real>
 
 // ln x within 1e-15 relative, for normal positive x.
 template <class Real>
-[[gnu::always_inline]] inline Real logarithm(const Real& x) {
+LOPSIDED_INLINE inline Real logarithm(const Real& x) {
   using Bits = detail::Bits<Real>;
   constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcd, mantissa = 0x000fffffffffffff, two52 = 0x4330000000000000;
   // x = 2^k m with m from sqrt(1/2) to sqrt(2); ln m = 2 artanh((m - 1) / (m + 1)).
@@ -57,14 +59,14 @@ template <class Real>
 
 // 1 / (1 + e^-z).
 template <class Real>
-[[gnu::always_inline]] inline Real sigmoid(const Real& z) {
+LOPSIDED_INLINE inline Real sigmoid(const Real& z) {
   const Real e = exponential(Real(z < 0.0 ? z : -z));
   return (z < 0.0 ? e : Real{} + 1.0) / (e + 1.0);
 }
 
 // ln(1 + e^-m), the loss of a margin.
 template <class Real>
-[[gnu::always_inline]] inline Real log_loss(const Real& margin) {
+LOPSIDED_INLINE inline Real log_loss(const Real& margin) {
   const Real e = exponential(Real(margin < 0.0 ? margin : -margin));
   return (margin < 0.0 ? -margin : Real{}) + logarithm(Real(e + 1.0));
 }

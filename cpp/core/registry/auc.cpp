@@ -1,4 +1,3 @@
-#define LOPSIDED_HEAVY
 #include "../auc/oam.hpp"
 #include "../auc/opauc.hpp"
 #include "make.hpp"

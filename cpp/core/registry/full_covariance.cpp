@@ -1,4 +1,3 @@
-#define LOPSIDED_HEAVY
 #include "../linear/acog.hpp"
 #include "../linear/arow.hpp"
 #include "../sparse/ssol.hpp"

@@ -1,4 +1,3 @@
-#define LOPSIDED_HEAVY
 #include "../ensemble/kernel_mixture.hpp"
 #include "../kernel/koil.hpp"
 #include "make.hpp"

@@ -1,4 +1,3 @@
-#define LOPSIDED_HEAVY
 #include "../kernel/forgetron.hpp"
 #include "../kernel/learner.hpp"
 #include "../kernel/norma.hpp"

@@ -1,4 +1,3 @@
-#define LOPSIDED_HEAVY
 #include "../linear/sacog.hpp"
 #include "make.hpp"
 

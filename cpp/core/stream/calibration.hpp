@@ -14,6 +14,7 @@
 #include <bit>
 
 #include "../base.hpp"
+#include "../simd.hpp"
 #include "../state.hpp"
 
 namespace lopsided {
@@ -22,7 +23,7 @@ class Calibration {
  public:
   static constexpr std::size_t bins = 256;  // the first half for scores of at least 0
 
-  [[gnu::always_inline]] void record(double score, double y, double weight) {
+  LOPSIDED_INLINE void record(double score, double y, double weight) {
     now_[static_cast<std::size_t>(y > 0) * bins + bin(score)] += unit_ * std::min(weight, heaviest);
     if (++labels_ == next_) [[unlikely]]
       reach_checkpoint();
@@ -44,7 +45,7 @@ class Calibration {
     resume();
   }
 
-  [[gnu::always_inline]] static std::size_t bin(double score) {
+  LOPSIDED_INLINE static std::size_t bin(double score) {
     // In this order NaN, which only a damaged file can hold, is the smallest.
     const double size = std::min(std::max(smallest, std::abs(score)), largest);
     const auto place = static_cast<std::size_t>((std::bit_cast<std::uint64_t>(size) >> 50) - first);

@@ -49,11 +49,7 @@ struct Decider {
   bool by_sign(const PriceList& prices) const { return !prices && !log_odds && !capacity.on(); }
 
   // Decides about an event that has arrived. An alarm takes its share of the capacity.
-  bool decide(double score, double rho, const Prices* prices, double day) {
-    const double above = margin(score, rho, prices);
-    if (!capacity.on()) return above >= 0;
-    return capacity.allows(above >= 0, prices ? prices->gain(sigmoid(log_odds_of(score))) : above, day);
-  }
+  bool decide(double score, double rho, const Prices* prices, double day);
   void options(auto&& visit) { capacity.options(visit); }
 
   void state(auto&& visit) {

@@ -67,10 +67,29 @@ Reasons Model::explain(const Rows& rows) {
   Prepare wide = prepare_;
   Index known = features_;
   if (facts_.new_features && rows.columns() > features_) wide.grow(known = rows.columns());
-  if (!explain_row(rows, sparse(rows), wide, known, out))
-    throw std::invalid_argument("the scores of this learner are no sums over features");
+  explain_row(rows, sparse(rows), wide, known, out);
   for (const Reason& one : out.all) out.base -= one.effect;
   return out;
+}
+
+// The effects of weights.
+void Model::explain_row(const Rows& rows, bool sparse, Prepare& prepare, Index known, Reasons& out) {
+  if (!facts_.linear) throw std::invalid_argument("the scores of this learner are no sums over features");
+  const std::vector<double> weights = coefficients();
+  const Index offset = prepare.offset();
+  const auto each = [&](const auto& x, auto column) {
+    for (Index k = 0; k < x.size; ++k) {
+      const Index j = column(k);
+      if (j < offset || static_cast<std::size_t>(j) >= weights.size()) continue;
+      out.all.push_back({{j - offset}, {}, weights[static_cast<std::size_t>(j)] * (x.scale * x.values[k])});
+    }
+  };
+  if (sparse) {
+    const SparseRow x = prepare.row(rows.row<SparseRow>(0, read_), known, false, prepared_);
+    each(x, [&](Index k) { return x.indices[k]; });
+  } else {
+    each(prepare.row(rows.row<DenseRow>(0, read_), known, false, prepared_), [](Index k) { return k; });
+  }
 }
 
 void Model::ask(const Rows& given, const AskedAbout& about, const Answers& out) {

@@ -53,7 +53,7 @@ class Model {
  protected:
   // What the core must know of a learner, and what it does. See learner.hpp for the hooks.
   struct Facts {
-    bool observes, remembers, new_features, may_be_dense, log_odds;
+    bool observes, remembers, new_features, may_be_dense, log_odds, linear;
   };
   explicit Model(const Facts& facts) : facts_(facts) { decider_.log_odds = facts.log_odds; }
   Model(const Model&);
@@ -64,7 +64,7 @@ class Model {
                         bool afterwards) = 0;
   virtual void score_rows(const Rows& rows, bool sparse, Count first, Count last, Prepare& prepare, Index known,
                           double* out) = 0;
-  virtual bool explain_row(const Rows& rows, bool sparse, Prepare& prepare, Index known, Reasons& out) = 0;
+  virtual void explain_row(const Rows& rows, bool sparse, Prepare& prepare, Index known, Reasons& out);
   virtual bool learn_kept(const Kept& kept, double y, double weight) = 0;
   virtual bool fits(const Kept& kept) const = 0;
   virtual bool dense() const = 0;

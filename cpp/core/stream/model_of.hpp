@@ -13,7 +13,9 @@ class ModelOf final : public Model {
   static_assert(has_its_hooks<L>());
 
  public:
-  ModelOf() : Model({L::hooks.observe, remembers<L>, L::hooks.new_features, L::hooks.dense, L::hooks.log_odds}) {}
+  ModelOf()
+      : Model({L::hooks.observe, remembers<L>, L::hooks.new_features, L::hooks.dense, L::hooks.log_odds,
+               (L::hooks.coefficients || L::hooks.nonzeros) && !L::hooks.scales}) {}
 
   std::unique_ptr<Model> clone() const override { return std::make_unique<ModelOf>(*this); }
   void nonzeros(std::vector<Index>& features, std::vector<double>& weights) const override {
@@ -43,14 +45,16 @@ class ModelOf final : public Model {
     const auto loop = sparse ? score_all<SparseRow, L> : score_all<DenseRow, L>;
     loop(rows, first, last, learner_, prepare, known, out, read_, prepared_);
   }
-  bool explain_row(const Rows& rows, bool sparse, Prepare& prepare, Index known, Reasons& out) override {
-    return sparse ? explain<SparseRow>(rows, prepare, known, out) : explain<DenseRow>(rows, prepare, known, out);
+  void explain_row(const Rows& rows, bool sparse, Prepare& prepare, Index known, Reasons& out) override {
+    if constexpr (!L::hooks.explain) Model::explain_row(rows, sparse, prepare, known, out);
+    else if (sparse) explain<SparseRow>(rows, prepare, known, out);
+    else explain<DenseRow>(rows, prepare, known, out);
   }
   template <class Row>
-  bool explain(const Rows& rows, Prepare& prepare, Index known, Reasons& out) {
+  void explain(const Rows& rows, Prepare& prepare, Index known, Reasons& out) {
     const Row raw = rows.row<Row>(0, read_);
-    const auto prepared = [&](const Row& row) { return prepare.row(row, known, false, prepared_); };
-    return hook::explain(learner_, raw, known, prepare.offset(), prepared, out);
+    if (learner_.scales()) learner_.explain(raw, known, out);
+    else learner_.explain(prepare.row(raw, known, false, prepared_), known + prepare.offset(), out);
   }
   bool learn_kept(const Kept& kept, double y, double weight) override {
     return learn_late(learner_, decider_, cost_, rounds_, asker_, kept, y, weight, std::nullopt, 0);

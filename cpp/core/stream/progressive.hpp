@@ -200,6 +200,7 @@ void ask_all(const Rows& rows, const AskedAbout& given, L& learner, Prepare& pre
              const Cost& cost, Asker& asker, const Answers& out, bool afterwards, Scratch& read, Scratch& prepared) {
   constexpr Count block = remembers<L> ? 1 : most_asked;
   const Count id = asker.budget.events;  // of the first
+  const bool by_sign = decider.by_sign(given.prices);
   const auto keep = [&](Count first, Count n, const Row* x) {
     keep_asked<Row>(rows, first, n, x, prepare, asker, id, out, read, prepared, keeping(learner));
   };
@@ -214,7 +215,7 @@ void ask_all(const Rows& rows, const AskedAbout& given, L& learner, Prepare& pre
       if (!std::isfinite(score)) refuse_score(first + i);
       out.scores[first + i] = score;
       const double day = given.days ? given.days[first + i] : 0;
-      out.alarms[first + i] = decider.decide(score, cost.rho(), given.prices.at(first + i), day);
+      out.alarms[first + i] = by_sign ? score >= 0 : decider.decide(score, cost.rho(), given.prices.at(first + i), day);
     }
     for (Count i = first; i < last;)
       i += decide(asker, learner, x + (i - first), out.scores + i, last - i, cost.rho(), 1,

@@ -77,15 +77,7 @@ struct Budget {
   }
   // The next of n events arrive: all whose labels can surely be bought in this period, which are returned, or one whose
   // label cannot, and then 0 is returned.
-  [[gnu::noinline]] Count arrive(Count n, double day) {
-    observe(day);
-    const double open = left();
-    if (open < 1) return 0;
-    if (periodic()) n = 1;  // the next event may begin another
-    if (open < static_cast<double>(n)) n = static_cast<Count>(open);
-    events += n - 1;
-    return n;
-  }
+  Count arrive(Count n, double day);
   void spend(Count bought) { used += bought, spent += bought; }
 
   void options(auto&& visit) {

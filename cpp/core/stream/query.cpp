@@ -1,0 +1,21 @@
+#include "query.hpp"
+
+namespace lopsided {
+
+bool Decider::decide(double score, double rho, const Prices* prices, double day) {
+  const double above = margin(score, rho, prices);
+  if (!capacity.on()) return above >= 0;
+  return capacity.allows(above >= 0, prices ? prices->gain(sigmoid(log_odds_of(score))) : above, day);
+}
+
+Count Budget::arrive(Count n, double day) {
+  observe(day);
+  const double open = left();
+  if (open < 1) return 0;
+  if (periodic()) n = 1;  // the next event may begin another
+  if (open < static_cast<double>(n)) n = static_cast<Count>(open);
+  events += n - 1;
+  return n;
+}
+
+}  // namespace lopsided
