@@ -4,9 +4,10 @@ Wang et al., "A framework of sparse online learning", figures 1 to 5, on their s
 data sets that are looked for where `lopsided data list` looks. As in the paper every learner is
 tuned without shrinking, here by the progressive pass over the training rows; then the shrink is
 swept and finished models are judged on test rows. Error at a sparsity is read off between the
-points of the sweep. RDA, FSOL and SSOL have several schedules of the shrink: FSOL is the constant
-one of theorem 2, SSOL that of theorem 3, l1 / t. A model without a weight for a row says positive,
-so for the error the more frequent class is the positive one; at 1:99 it is the rare one.
+points of the sweep. Rows have unit length. RDA, FSOL and SSOL have several schedules of the shrink:
+FSOL is the constant one of theorem 2, SSOL that of theorem 3, l1 / t. A model without a weight for
+a row says positive, so for the error the more frequent class is the positive one; at 1:99 it is the
+rare one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from lopsided.papers.sweeps import sparsity_sweep, tuned
 
 from .quality import load
 
+SCALING = {"scaling": "unit"}
 TRUNCATION = ("STG", "FOBOS", "Ada-FOBOS")
 DUAL = ("FSOL", "Ada-RDA", "SSOL")
 SETS = ("synthetic", "news20_mc", "pcmac_features", "smsspam", "rcv1_vw_small", "w8a")
@@ -74,7 +76,9 @@ def rare(part, share=0.01, seed=0):
 def curve(name, train, test, params):
     """Points of the sweep, from no shrink to an empty model, in the order of sparsity."""
     grid = [0.0, *L1.get(name.removeprefix("CS-"), ROUNDWISE)]
-    points = sparsity_sweep([name], *train, l1=grid, test=test, parameters={name: params})
+    points = sparsity_sweep(
+        [name], *train, l1=grid, test=test, parameters={name: {**SCALING, **params}}
+    )
     return sorted(points, key=lambda p: p.sparsity)
 
 
@@ -104,7 +108,7 @@ def figures_1_to_3(name, train, test):
         train, test = ((X, -y) for X, y in (train, test))
     curves, params = {}, {}
     for learner in (*TRUNCATION, "RDA", *DUAL):
-        params[learner] = tuned(learner, *train)
+        params[learner] = tuned(learner, *train, fixed=SCALING)
         curves[learner] = curve(learner, train, test, params[learner])
     errors = {k: [at(points, s) for s in LEVELS] for k, points in curves.items()}
     table(f"{name}: test error against sparsity", errors)
@@ -160,11 +164,13 @@ def figures_4_and_5(name, train, test):
         return
     rows, top = {}, {}
     for learner in ("CS-FSOL", "CS-SSOL", "FSOL", "SSOL", *TRUNCATION, "Ada-RDA"):
-        points = curve(learner, train, test, tuned(learner, *train, balanced=True))
+        params = tuned(learner, *train, balanced=True, fixed=SCALING)
+        points = curve(learner, train, test, params)
         rows[learner] = [at(points, s, "balanced") for s in LEVELS]
         top[learner] = max(p.balanced for p in points)
     for learner in ("COG-II", "CPA", "PAUM"):
-        model = lopsided.make(learner, **tuned(learner, *train, balanced=True)).fit(*train)
+        params = tuned(learner, *train, balanced=True, fixed=SCALING)
+        model = lopsided.make(learner, **SCALING, **params).fit(*train)
         called = model.predict(test[0])
         top[learner] = np.mean([np.mean(called[test[1] == c] == c) for c in (-1, 1)])
         rows[learner] = [top[learner], *[float("nan")] * (len(LEVELS) - 1)]

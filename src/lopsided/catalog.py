@@ -38,6 +38,8 @@ class Entry:
         The values to try, by parameter.
     all_values : mapping
         The values that its paper tries, where they are too many for everyday use.
+    note : str
+        What to know before its results are quoted.
     aliases : tuple of str
         Other names for it.
     registered : class, optional
@@ -53,6 +55,7 @@ class Entry:
     preset: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
     all_values: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
+    note: str = ""
     aliases: tuple[str, ...] = ()
     registered: type[OnlineClassifier] | None = None
 

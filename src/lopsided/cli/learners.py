@@ -38,6 +38,8 @@ def command(name: str | None, as_json: bool) -> None:
     click.echo(f": {entry.purpose}")
     if entry.paper:
         click.echo(f"from {entry.paper}")
+    if entry.note:
+        click.echo(entry.note)
     if entry.aliases:
         click.echo(f"also called {', '.join(entry.aliases)}")
     click.echo(f"in Python: lopsided.make({entry.name!r}), a {_class(entry)}\n")
@@ -45,10 +47,10 @@ def command(name: str | None, as_json: bool) -> None:
         [(p["name"], repr(p["default"]), p["range"]) for p in about["parameters"]],
         header=("parameter", "default", "range"),
     )
+    if entry.grid:
+        click.echo(f"\ngrid: {_values(entry.grid)}")
     if entry.all_values:
-        click.echo(f"\ngrid: {_values(entry.grid)}\ngrid of its paper: {_values(entry.all_values)}")
-    elif entry.grid:
-        click.echo(f"\ngrid of its paper: {_values(entry.grid)}")
+        click.echo(f"whole grid: {_values(entry.all_values)}")
 
 
 def _class(entry: Entry) -> str:
@@ -74,6 +76,7 @@ def _about(entry: Entry) -> dict[str, Any]:
         "name": entry.name,
         "purpose": entry.purpose,
         "paper": entry.paper,
+        "note": entry.note,
         "aliases": list(entry.aliases),
         "class": entry.cls.__name__,
         "parameters": parameters,

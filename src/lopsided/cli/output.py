@@ -123,8 +123,23 @@ def measures(counts: Counts, bill: Bill) -> dict[str, Any]:
     }
 
 
-def print_result(counts: Counts, bill: Bill, auc: RunningAUC, left: float | None = None) -> None:
-    """Write the figures of a run for people."""
+_SCALED = {
+    "own": "by the learner itself",
+    "none": "rows as they are",
+    "unit": "rows of unit length",
+    "standard": "standard scores",
+    "standard+unit": "standard scores, then rows of unit length",
+}
+
+
+def print_result(
+    counts: Counts,
+    bill: Bill,
+    auc: RunningAUC,
+    left: float | None = None,
+    scaling: tuple[str, str] | None = None,
+) -> None:
+    """Write the figures of a run for people; `scaling` is what was wanted and what was used."""
     within = f", within {auc.error:.1g}" if auc.error else ""
     caught = counts.positives - counts.false_negatives
     passed = counts.negatives - counts.false_positives
@@ -159,6 +174,7 @@ def print_result(counts: Counts, bill: Bill, auc: RunningAUC, left: float | None
                 f"used, {counts.updates:,} steps taken"
                 + ("" if left is None else f"; the budget has {left:,.10g} left"),
             ),
+            *([("scaling", scaling[0], _SCALED[scaling[1]])] if scaling else []),
         ]
     )
 

@@ -17,6 +17,8 @@ from .options import check_writable, quiet_option
 from .output import Live, heading, print_json, print_table
 from .signals import stop_by_exception
 
+_OF_RUNS = ("only", "quick", "substitute", "whole_grid", "jobs", "resume", "report")
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReproduceOptions:
@@ -28,6 +30,7 @@ class ReproduceOptions:
     only: tuple[str, ...]
     quick: bool
     substitute: bool
+    whole_grid: bool
     jobs: int | None
     resume: str | None
     check: bool
@@ -50,6 +53,9 @@ Examples:
 @click.option("--only", multiple=True, metavar="SET", help="Only this data set. Repeatable.")
 @click.option("--quick", is_flag=True, help="3 permutations, or one repeat of the folds.")
 @click.option("--substitute", is_flag=True, help="Use a stand-in for a data set that is absent.")
+@click.option(
+    "--whole-grid", is_flag=True, help="All parameters of a paper where a part is tried by default."
+)
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Number of threads. [all cores]")
 @click.option(
     "--resume", metavar="FOLDER", help="Record finished runs here; resume if there are any."
@@ -69,7 +75,7 @@ def command(**given: Any) -> int:
         raise click.UsageError("--all: leave out the names")
     data, only, as_json = options.data, options.only, options.as_json
     if not names and not everything:
-        _refuse(options, ("only", "quick", "substitute", "jobs", "resume", "check", "report"))
+        _refuse(options, (*_OF_RUNS, "check"))
         _list(data, as_json)
         return 0
     chosen = experiments() if everything else tuple({find(n).name: find(n) for n in names}.values())
@@ -77,7 +83,7 @@ def command(**given: Any) -> int:
         _check_only(only, chosen)
         chosen = tuple(e for e in chosen if set(only) & set(e.sets))
     if options.check:
-        _refuse(options, ("only", "quick", "substitute", "jobs", "resume", "report"), "--check")
+        _refuse(options, _OF_RUNS, "--check")
         _check(chosen, as_json)
         return 0
     report = options.report
@@ -99,6 +105,7 @@ def command(**given: Any) -> int:
                 quick=options.quick,
                 jobs=options.jobs,
                 substitute=options.substitute,
+                whole_grid=options.whole_grid,
                 resume=options.resume,
             )
             live.close()
@@ -131,7 +138,7 @@ def _refuse(options: ReproduceOptions, names: Sequence[str], for_what: str = "")
     for name in names:
         if getattr(options, name):
             why = f"{for_what} does not use it" if for_what else "name a table or figure, or --all"
-            raise click.UsageError(f"--{name}: {why}")
+            raise click.UsageError(f"--{name.replace('_', '-')}: {why}")
 
 
 def _check_only(only: Sequence[str], chosen: Sequence[Experiment]) -> None:

@@ -295,6 +295,7 @@ class Job:
                 {
                     "learner": self.name,
                     "parameters": self.model.get_params(),
+                    "scaling": getattr(self.model, "scaling_", None),
                     "data": self.options.data,
                     "positive": self.model.labels.positive,
                     **measures(counts, self.bill),
@@ -324,7 +325,9 @@ class Job:
         state = "interrupted after" if interrupted else "over"
         speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
         heading(f"{self.name} {state} {counts.events:,} events of {self.options.data}{speed}")
-        print_result(counts, self.bill, auc=self.run.auc, left=self._left())
+        used = getattr(self.model, "scaling_", None)
+        scaling = (self.model.scaling, used) if used else None
+        print_result(counts, self.bill, auc=self.run.auc, left=self._left(), scaling=scaling)
         if self.saved:
             click.echo(f"saved to {visible(self.options.save_path or '')}")
         if self._page and self._page.path != "-":

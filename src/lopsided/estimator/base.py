@@ -273,6 +273,15 @@ class OnlineClassifier(Learning):
         return self.labels.classes
 
     @property
+    def scaling_(self) -> str:
+        """How rows are scaled: what "auto" became, "own" for a learner that scales by itself."""
+        self._attribute("scaling_")
+        used = self.fitted.scaling
+        if used.get("scales"):
+            return "own"
+        return "+".join(word for word in ("standard", "unit") if used[word]) or "none"
+
+    @property
     def n_features_in_(self) -> int:
         """How many features the model knows."""
         return self._attribute("n_features_in_").features

@@ -159,7 +159,9 @@ def _judged(
     trial: Trial, runs: Sequence[Run], column: Column, printed: Printed
 ) -> tuple[float, str]:
     mean, spread = _figure(trial, runs, column)
-    off = off_by(printed, trial.experiment.runs, mean, spread, len(runs))
+    e = trial.experiment
+    theirs, ours = (1, len(runs) // int(e.folds or 1)) if e.draws > 1 else (e.runs, len(runs))
+    off = off_by(printed, theirs, mean, spread, ours)
     return off, word_for(printed, off, mean, spread)
 
 

@@ -119,6 +119,11 @@ class Experiment:
         "unit": rows of length one; "standard+unit": standard scores before that; or "none".
     fn, fp : float
         Costs of a missed positive and of a false alarm.
+    draws : int
+        Number of draws of the folds. What is compared is the mean over the folds of a draw; a paper
+        prints that of one draw.
+    stated : mapping
+        Parameters that the paper states, by learner, where the others are chosen.
     choice : str
         How the paper chose parameters: "stated" in the paper, the "best" of a grid, by "inner"
         folds, or "tuned" on the training rows.
@@ -133,9 +138,11 @@ class Experiment:
     lines : mapping
         A second parameter with its values, one line for each.
     others : str
-        The other parameters of a figure: at their "best" for each value, or "default".
+        The other parameters of a figure: at their "best" for each value, "tuned" once on training
+        rows, or "default".
     l1 : mapping
-        For sparsity sweeps, by learner: 0, the smallest and the largest l1, and their number.
+        For sparsity sweeps, by learner: the smallest and the largest l1 and their number, in units
+        of the root mean square of the nonzero values.
     where : str
         For tables of data sets: the name of the table in the registry.
     extra : mapping
@@ -152,6 +159,8 @@ class Experiment:
     learners: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     runs: int = 20
     folds: int | str | None = None
+    draws: int = 1
+    stated: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     scaling: str = "none"
     fn: float = 0.9
     fp: float = 0.1

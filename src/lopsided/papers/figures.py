@@ -15,12 +15,13 @@ from ..comparison import make_plan, run_plan
 from ..comparison.splits import folded
 from ..comparison.statistics import std
 from ..comparison.summary import mean_curve
+from ..data.block import Sparse
 from ..evaluation.progressive import progressive
 from .entries import Experiment, Part
 from .prepare import PaperData
 from .results import Line, Result
 from .sweeps import sparsity_sweep, tuned
-from .trials import OF_SETTINGS, Setting, Trial, Trials, model_of
+from .trials import AS_PREPARED, OF_SETTINGS, Setting, Trial, Trials, model_of
 
 _POINTS = 50
 _FIELDS = {"error": "error", "seconds": "seconds", "sum": "balanced"}
@@ -85,8 +86,9 @@ def ranked(result: Result, e: Experiment, part: Part, stream: PaperData, trials:
     parts = [split.train for split in splits if split.train is not None]
     size = min(map(len, parts))
     lines = []
+    chosen = trials.tuned(e, part, stream)
     for name in part.learners:
-        model = model_of(e, part, name, stream, Setting())
+        model = model_of(e, part, name, stream, Setting()).set_params(**chosen[name])
         runs = []
         for order in parts:
             progress = progressive(model, stream.X, stream.y, order=order[:size], points=_POINTS)
@@ -94,8 +96,20 @@ def ranked(result: Result, e: Experiment, part: Part, stream: PaperData, trials:
             trials.finished()
         x = tuple(point.events for point in progress.curve)
         lines.append(_line(name, x, list(zip(*runs, strict=True))))
-    notes = f"training parts of {len(parts)} folds; {note}"
-    return dataclasses.replace(result, lines=tuple(lines), runs=notes)
+    notes = [note]
+    rows = max(int(np.count_nonzero(stream.y[order] == c)) for order in parts for c in (1, -1))
+    if rows <= model_of(e, part, part.learners[0], stream, Setting()).buffer_size:
+        notes.append(
+            f"the buffers never fill: no class has more than {rows} training rows, so the policies "
+            "do not differ"
+        )
+    return dataclasses.replace(
+        result,
+        lines=tuple(lines),
+        parameters=chosen,
+        runs=f"training parts of {len(parts)} folds",
+        notes=tuple(notes),
+    )
 
 
 def swept(
@@ -110,30 +124,49 @@ def swept(
     """Add error, time or balanced accuracy by sparsity."""
     shuffles = 1 if quick or part.set == "webspam" else e.runs
     parameters: dict[str, Mapping[str, Any]] = {}
+    schedules = []
+    size = _size_of_values(stream.X)
     lines = []
     for name in part.learners:
         learner = e.learners[name]["is"]
-        chosen = tuned(learner, stream.X, stream.y, balanced=part.metric == "sum")
+        chosen = tuned(
+            learner, stream.X, stream.y, balanced=part.metric == "sum", fixed=AS_PREPARED
+        )
         parameters[name] = chosen
-        if not hasattr(catalog.make(learner), "l1"):
-            lines.append(_flat(name, catalog.make(learner, **chosen), stream, shuffles, jobs))
+        model = catalog.make(learner, **AS_PREPARED, **chosen)
+        if not hasattr(model, "l1"):
+            lines.append(_flat(name, model, stream, shuffles, jobs))
             continue
-        none, low, high, count = e.l1.get(name, e.l1["others"])
+        if hasattr(model, "l1_schedule"):
+            schedules.append(f"{name} {model.l1_schedule}")
+        low, high, count = e.l1.get(name, e.l1["others"])
+        count = count // 3 if quick else count
         points = sparsity_sweep(
             [learner],
             stream.X,
             stream.y,
-            l1=[none, *np.geomspace(low, high, int(count) // (3 if quick else 1))],
+            l1=[0.0, *(size * np.geomspace(low, high, int(count)))],
             test=stream.test,
             permutations=shuffles,
-            parameters={learner: chosen},
+            parameters={learner: {**AS_PREPARED, **chosen}},
         )
         points.sort(key=lambda point: point.sparsity)
         y = tuple(float(getattr(point, _FIELDS[part.metric])) for point in points)
         x = tuple(point.sparsity for point in points)
         lines.append(Line(name=name, x=x, y=y, std=(math.nan,) * len(y)))
-    runs = f"held-out rows after each of {shuffles} shuffles of the training rows"
-    return dataclasses.replace(result, lines=tuple(lines), parameters=parameters, runs=runs)
+    return dataclasses.replace(
+        result,
+        lines=tuple(lines),
+        parameters=parameters,
+        runs=f"held-out rows after each of {shuffles} shuffles of the training rows",
+        notes=(f"l1_schedule: {', '.join(schedules)}",) if schedules else (),
+    )
+
+
+def _size_of_values(X: Any) -> float:
+    """Return the root mean square of the nonzero values: gradients, and so l1, are of that size."""
+    values = np.asarray(X.data) if isinstance(X, Sparse) else X[X != 0]
+    return float(np.sqrt(np.mean(np.square(values, dtype=float))))
 
 
 def _flat(name: str, model: Any, stream: PaperData, shuffles: int, jobs: int | None) -> Line:

@@ -101,6 +101,8 @@ class Result:
         Whether it is known to differ from the data of the paper.
     notes : tuple of str
         Differences from the paper's data, decisions made here, how to get missing data.
+    scaling : str
+        How rows were scaled, in words.
     runs : str
         The permutations or folds, in words.
     choice : str
@@ -129,6 +131,7 @@ class Result:
     data: str = ""
     other_data: bool = False
     notes: tuple[str, ...] = ()
+    scaling: str = ""
     runs: str = ""
     choice: str = ""
     parameters: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)

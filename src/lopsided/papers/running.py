@@ -7,13 +7,14 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
+from .. import catalog
 from ..errors import AbsentDataError, InputError
 from . import cells as table_cells
 from . import figures, sets
 from .entries import Experiment, Part, find
 from .prepare import PaperData
 from .results import Result
-from .trials import ALPHA, LABELS, PRICE, Trials, points_of, settings
+from .trials import ALPHA, LABELS, PRICE, Trials, points_of, settings, thinned
 
 _QUICK_ROWS = 20_000  # of a synthetic set
 _CHOICE = {
@@ -21,6 +22,17 @@ _CHOICE = {
     "best": "parameters are the best of the paper's grid on the reported runs",
     "inner": "parameters chosen by folds inside the training part, as in the paper",
     "tuned": "parameters tuned without shrinking by the pass over the training rows",
+}
+
+_SCALING = {
+    "none": "rows as distributed (scaling=none)",
+    "unit": "rows of unit length (scaling=unit)",
+    "standard+unit": "standard scores of the whole set, then rows of unit length",
+}
+_OTHERS = {
+    "default": "default parameters, except for the one drawn",
+    "tuned": "parameters chosen once, by five folds inside the training part of the first fold, as "
+    "in the published program",
 }
 
 
@@ -33,6 +45,7 @@ def reproduce(
     jobs: int | None = None,
     substitute: bool = False,
     resume: str | os.PathLike[str] | None = None,
+    whole_grid: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Result]:
     """Reproduce a table or figure of a paper.
@@ -53,6 +66,8 @@ def reproduce(
         Use substitutes for data sets that are not available.
     resume : path, optional
         A folder of journals: finished runs are stored there and not run again.
+    whole_grid : bool
+        Try all values of the paper where only a part of them is tried by default.
     progress : callable, optional
         Called with the number of finished runs and of all runs.
 
@@ -67,13 +82,13 @@ def reproduce(
     if unknown:
         raise InputError(f"{name} has no data set {unknown[0]!r}: it has {', '.join(e.sets)}")
     parts = [part for part in e.parts if not only or part.set in only]
-    trials = Trials(folders, quick, jobs, resume, progress)
+    trials = Trials(folders, quick, jobs, resume, progress, whole_grid)
     trials.total = sum(_size(e, part, trials) for part in parts)
     found: list[Result] = []
     loaded: tuple[tuple[str, str], PaperData] | None = None
     for part in parts:
         start = time.perf_counter()
-        result = _start(e, part)
+        result = _start(e, part, whole_grid)
         try:
             if loaded is None or loaded[0] != (part.set, part.rows):
                 loaded = None  # free it first: two large sets may not fit
@@ -89,12 +104,18 @@ def reproduce(
     return found
 
 
-def _start(e: Experiment, part: Part) -> Result:
+def _start(e: Experiment, part: Part, whole_grid: bool) -> Result:
     choice = "" if e.kind == "sets" else _CHOICE[e.choice]
-    if e.others == "default":
-        choice = "default parameters, except for the one drawn"
+    if e.choice == "best" and thinned(e, part) and not whole_grid:
+        choice = choice.replace("the paper's grid", "a part of the paper's grid")
+    if e.others != "best":
+        choice = _OTHERS[e.others]
     if part.stated and e.against not in (ALPHA, PRICE, LABELS, "learning_rate"):
         choice = "the grid point that the printed digits come from"
+    for name in e.stated.keys() & part.learners if e.kind != "sets" else ():
+        if name not in part.stated:
+            own = ", ".join(f"{key}={value:g}" for key, value in e.stated[name].items())
+            choice += f"; {name}: {own}, as stated in the paper"
     return Result(
         experiment=e.name,
         paper=e.paper,
@@ -112,7 +133,7 @@ def _size(e: Experiment, part: Part, trials: Trials) -> int:
         return 0
     if e.against == "events" and part.metric == "auc":
         return len(part.learners) * trials.runs_of(e)
-    return points_of(e, part) * trials.runs_of(e) * len(list(settings(e)))
+    return points_of(e, part, trials.whole_grid) * trials.runs_of(e) * len(list(settings(e)))
 
 
 def _absent(result: Result, e: Experiment, part: Part, note: str) -> Result:
@@ -135,18 +156,26 @@ def _load(e: Experiment, part: Part, trials: Trials, substitute: bool) -> PaperD
 
 
 def _run(result: Result, e: Experiment, part: Part, stream: PaperData, trials: Trials) -> Result:
-    result = dataclasses.replace(result, data=stream.name, other_data=stream.other)
+    result = dataclasses.replace(
+        result, data=stream.name, other_data=stream.other, scaling=_SCALING[e.scaling]
+    )
     if e.kind == "sets":
         cells = table_cells.counted(e, part, stream)
-        result = dataclasses.replace(result, cells=tuple(cells))
+        result = dataclasses.replace(result, cells=tuple(cells), scaling="")
     elif e.against == "sparsity":
         result = figures.swept(result, e, part, stream, quick=trials.quick, jobs=trials.jobs)
     elif e.against == "events" and part.metric == "auc":
         result = figures.ranked(result, e, part, stream, trials)
     else:
-        done = [(s.x, trials.run(e, part, stream, s)) for s in settings(e)]
+        fixed = trials.tuned(e, part, stream) if e.others == "tuned" else {}
+        done = [(s.x, trials.run(e, part, stream, s, fixed)) for s in settings(e)]
         first = done[0][1]
-        result = dataclasses.replace(result, runs=first.plan.splits.words, notes=first.notes)
+        result = dataclasses.replace(
+            result, runs=first.plan.splits.words, notes=first.notes, parameters=fixed
+        )
         is_figure = e.kind == "figure"
         result = figures.drawn(result, done) if is_figure else table_cells.filled(result, first)
-    return dataclasses.replace(result, notes=(*stream.notes, *result.notes))
+    told = [catalog.find(e.learners[name]["is"]) for name in part.learners]
+    notes = {entry.note: [each.name for each in told if each.note == entry.note] for entry in told}
+    by_learner = [f"{', '.join(names)}: {note}" for note, names in notes.items() if note]
+    return dataclasses.replace(result, notes=(*stream.notes, *result.notes, *by_learner))

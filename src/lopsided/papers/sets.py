@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -62,12 +63,15 @@ def load(
     """
     read = name
     dataset = registry.lookup(name)
-    if dataset.generator is None and _find(name, folders, rows) is None:
+    if not is_here(name, folders, rows):
         stand_ins = [s for s in dataset.substitutes if _find(s, folders, "all")]
         if not substitute or not stand_ins:
             raise AbsentDataError(how_to_get(name, folders))
         read, rows = stand_ins[0], "all"
-    stream = _read(read, folders, rows, held_out, limit)
+    is_sample = read != name and dataset.derived_from is not None
+    stream = _read(read, folders, rows, held_out or is_sample, limit)
+    if is_sample:  # with the ratio of classes of the set that it stands in for
+        stream = dataclasses.replace(sampled(name, stream), name=read)
     if read != name:
         stream.other = True
         stream.notes.insert(0, f"{read} in place of {name}: not the data of the paper")

@@ -101,7 +101,14 @@ def sparsity_sweep(
     return points
 
 
-def tuned(name: str, X: Any, y: ArrayLike, *, balanced: bool = False) -> dict[str, Any]:
+def tuned(
+    name: str,
+    X: Any,
+    y: ArrayLike,
+    *,
+    balanced: bool = False,
+    fixed: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Return the best grid point of a learner on a stream, without regularization.
 
     Parameters
@@ -112,12 +119,14 @@ def tuned(name: str, X: Any, y: ArrayLike, *, balanced: bool = False) -> dict[st
         The stream; the progressive pass over it is compared.
     balanced : bool
         Compare balanced accuracy instead of the number of mistakes.
+    fixed : mapping, optional
+        Parameters that every point of the grid has, such as `scaling`; they are not returned.
     """
     entry = find(name)
     grid = [dict(zip(entry.grid, v, strict=True)) for v in itertools.product(*entry.grid.values())]
 
     def plain(params: dict[str, Any]) -> OnlineClassifier:
-        model = entry.make(**params)
+        model = entry.make(**{**(fixed or {}), **params})
         if isinstance(model, SparseClassifier):
             model.l1 = 0.0
         return model

@@ -48,7 +48,7 @@ def points(result: Result) -> tuple[list[str], list[list[str]]]:
         [
             line.name,
             ", ".join(
-                f"{number(x)}: {value(y, result.metric)}"
+                f"{number(x, 6)}: {value(y, result.metric)}"
                 for x, y in zip(line.x, line.y, strict=True)
             ),
         ]
@@ -56,9 +56,9 @@ def points(result: Result) -> tuple[list[str], list[list[str]]]:
     ]
 
 
-def number(x: Any) -> str:
+def number(x: Any, digits: int = 4) -> str:
     """Format a value of the x axis."""
-    return f"{x:,.4g}" if isinstance(x, (int, float)) else str(x)
+    return f"{x:,.{digits}g}" if isinstance(x, (int, float)) else str(x)
 
 
 def value(y: float, metric: str) -> str:
@@ -89,7 +89,8 @@ def _listed(parameters: Mapping[str, Any]) -> str:
 
 def about(result: Result) -> list[str]:
     """Return the notes to print with the figures."""
-    known = [result.runs, *result.notes, result.choice if result.data else ""]
+    choice = result.choice if result.data else ""
+    known = [result.runs, result.scaling, *result.notes, choice]
     return [text for text in known if text]
 
 

@@ -17,7 +17,7 @@ from .. import catalog
 from ..comparison import Plan, Run, make_plan, run_plan
 from ..comparison.grids import Learner
 from ..comparison.measures import Prices
-from ..comparison.splits import stratified_folds
+from ..comparison.splits import Splits, stratified_folds
 from ..comparison.summary import chosen_runs
 from ..estimator.base import OnlineClassifier
 from . import sets
@@ -29,6 +29,7 @@ ALPHA = "weight of specificity"
 PRICE = "price of a false alarm"
 COUNTS = "class counts"
 LABELS = "share of labels"
+AS_PREPARED = {"scaling": "none"}  # rows were scaled as in the paper when they were loaded
 OF_SETTINGS = (ALPHA, PRICE, COUNTS, LABELS)  # each value needs a comparison of its own
 
 
@@ -61,13 +62,11 @@ def settings(e: Experiment) -> Iterator[Setting]:
             yield dataclasses.replace(plain, share=x, x=x)
 
 
-def grid_of(e: Experiment, part: Part, name: str) -> dict[str, Sequence[Any]]:
-    """Return the values to try for a learner."""
-    facts = e.learners[name]
+def grid_of(e: Experiment, part: Part, name: str, whole: bool = False) -> dict[str, Sequence[Any]]:
+    """Return the values to try for a learner: all of its paper if `whole`."""
     grid: dict[str, Sequence[Any]] = {}
-    if e.choice != "stated" and e.others != "default":
-        own = facts.get("grid") or catalog.find(facts["is"]).grid
-        grid = {k: list(values) for k, values in own.items() if k not in facts}
+    if e.choice != "stated" and e.others == "best":
+        grid = own_grid(e, name, whole)
     if e.against in ("", "events", *OF_SETTINGS):
         return grid
     stated = part.stated.get(name, {})
@@ -75,9 +74,26 @@ def grid_of(e: Experiment, part: Part, name: str) -> dict[str, Sequence[Any]]:
     return {**grid, e.against: e.values, **e.lines}
 
 
-def points_of(e: Experiment, part: Part) -> int:
+def own_grid(e: Experiment, name: str, whole: bool = False) -> dict[str, Sequence[Any]]:
+    """Return the grid of a learner: that of the experiment, or that of the catalog."""
+    facts = e.learners[name]
+    entry = catalog.find(facts["is"])
+    own = facts.get("grid") or (entry.paper_grid if whole else entry.grid)
+    return {k: list(values) for k, values in own.items() if k not in facts}
+
+
+def thinned(e: Experiment, part: Part) -> list[str]:
+    """Return the learners of which only a part of the paper's grid is tried by default."""
+    return [
+        name
+        for name in part.learners
+        if len(grid_of(e, part, name)) and grid_of(e, part, name) != grid_of(e, part, name, True)
+    ]
+
+
+def points_of(e: Experiment, part: Part, whole: bool = False) -> int:
     """Return the number of grid points of all learners of a part."""
-    grids = (grid_of(e, part, name) for name in part.learners)
+    grids = (grid_of(e, part, name, whole) for name in part.learners)
     return sum(math.prod(len(values) for values in grid.values()) for grid in grids)
 
 
@@ -89,7 +105,7 @@ def model_of(
     entry = catalog.find(facts.pop("is"))
     costs = facts.pop("costs", part.metric)
     facts.pop("grid", None)
-    model = entry.make(**{"scaling": "none", "positive": 1, **facts})
+    model = entry.make(**{**AS_PREPARED, "positive": 1, **facts})
     rows = len(stream.y) + sum(stream.zeros)
     if e.budget and "budget" in model.parameter_names():
         model.set_params(budget=_budget(e, part, stream, setting, rows))
@@ -148,8 +164,10 @@ class Trial:
 
     def papers(self, name: str) -> list[Run]:
         """Return the runs with the parameters that the paper chose, as far as it states them."""
-        stated = self.part.stated.get(name)
-        if stated and self.experiment.against not in (ALPHA, PRICE, LABELS):
+        e = self.experiment
+        own = {} if e.against in (ALPHA, PRICE, LABELS) else self.part.stated
+        stated = own.get(name) or e.stated.get(name)
+        if stated:
             points = self.learners[name].points
             return self.at(
                 name, next(k for k, p in enumerate(points) if stated.items() <= p.items())
@@ -161,9 +179,12 @@ class Trial:
         return [run for run in self.runs if run.learner == name and run.point == point]
 
     def values(self, runs: Sequence[Run], measure: str) -> NDArray[np.float64]:
-        """Return a measure of some runs."""
+        """Return a measure of some runs; of each draw, where folds are drawn several times."""
         key = "metric" if measure == self.part.metric else measure
-        return np.array([run.figures(self.plan.prices)[key] for run in runs])
+        values = np.array([run.figures(self.plan.prices)[key] for run in runs])
+        if self.experiment.draws == 1:
+            return values
+        return values.reshape(-1, int(self.experiment.folds or 1)).mean(axis=1)
 
 
 @dataclasses.dataclass
@@ -172,7 +193,7 @@ class Trials:
 
     Attributes
     ----------
-    folders, quick, jobs, resume, progress
+    folders, quick, jobs, resume, progress, whole_grid
         As for `reproduce`.
     total, done : int
         Number of runs, expected and finished.
@@ -183,6 +204,7 @@ class Trials:
     jobs: int | None = None
     resume: str | os.PathLike[str] | None = None
     progress: Callable[[int, int], None] | None = None
+    whole_grid: bool = False
     total: int = 0
     done: int = 0
 
@@ -190,16 +212,31 @@ class Trials:
         """Return the number of permutations or folds."""
         if e.folds is None:
             return QUICK if self.quick else e.runs
+        if e.draws > 1:
+            return int(e.folds) * self._draws(e)
         return min(5, e.runs) if self.quick else e.runs
 
-    def run(self, e: Experiment, part: Part, stream: PaperData, setting: Setting) -> Trial:
-        """Run a comparison."""
+    def _draws(self, e: Experiment) -> int:
+        return min(QUICK, e.draws) if self.quick else e.draws
+
+    def run(
+        self,
+        e: Experiment,
+        part: Part,
+        stream: PaperData,
+        setting: Setting,
+        fixed: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Trial:
+        """Run a comparison; `fixed` are parameters by learner that were chosen before."""
         splits, source = self._splits(e, stream)
+        models = {name: model_of(e, part, name, stream, setting) for name in part.learners}
+        for name, own in (fixed or {}).items():
+            models[name].set_params(**own)
         plan = make_plan(
-            {name: model_of(e, part, name, stream, setting) for name in part.learners},
+            models,
             stream.X,
             stream.y,
-            grid={name: grid_of(e, part, name) for name in part.learners},
+            grid={name: grid_of(e, part, name, self.whole_grid) for name in part.learners},
             metric=part.metric,
             alpha=setting.alpha,
             fn=setting.fn,
@@ -207,6 +244,8 @@ class Trials:
             known_counts=setting.known_counts,
             **splits,
         )
+        if e.draws > 1:
+            plan = dataclasses.replace(plan, splits=_shuffled(plan.splits, int(e.folds or 1)))
         before = self.done
 
         def progress(done: int, _total: int) -> None:
@@ -218,15 +257,42 @@ class Trials:
             plan, jobs=self.jobs, progress=progress, resume=self._journal(e, part, setting)
         )
         self.done = before + len(results.runs)
-        thinned = [n for n in part.learners if catalog.find(e.learners[n]["is"]).all_values]
-        notes = [source, f"a part of the paper's grid for {', '.join(thinned)}" if thinned else ""]
+        few = [] if self.whole_grid else thinned(e, part)
+        notes = [source]
+        if few:
+            notes.append(f"a part of the paper's grid for {', '.join(few)}; --whole-grid takes all")
         return Trial(
             e,
             part,
             plan,
             [with_zeros(run, stream.zeros, part.metric, plan.prices) for run in results.runs],
-            tuple(filter(None, notes)),
+            tuple(notes),
         )
+
+    def tuned(self, e: Experiment, part: Part, stream: PaperData) -> dict[str, dict[str, Any]]:
+        """Choose the parameters of each learner once, inside the training part of the first fold.
+
+        So does the published program of KOIL. The choice has a grid, five inner folds and a coarse
+        search.
+        """
+        folds, _ = self.folds_of(stream)
+        plan = make_plan(
+            {name: model_of(e, part, name, stream, Setting()) for name in part.learners},
+            stream.X,
+            stream.y,
+            grid={name: own_grid(e, name) for name in part.learners},
+            metric=part.metric,
+            folds=folds[:, :1],
+            search="coarse",
+        )
+        first = dataclasses.replace(plan.splits, all=plan.splits.all[:1])
+        plan = dataclasses.replace(plan, splits=first)
+        journal = self._journal(e, part, Setting(x="choice"))
+        runs = run_plan(plan, jobs=self.jobs, resume=journal).runs
+        return {
+            one.name: chosen_runs(one, runs, "inner", plan.larger_is_better)[0].parameters
+            for one in plan.learners
+        }
 
     def _splits(self, e: Experiment, stream: PaperData) -> tuple[dict[str, Any], str]:
         """Return the options of `make_plan` for permutations or folds, and their source."""
@@ -240,7 +306,11 @@ class Trials:
         if e.choice == "inner" and e.kind == "table":
             how = {"search": "coarse"}
         if e.folds != "published":
-            return {"folds": int(e.folds), **how}, "folds drawn here"
+            count, draws = int(e.folds), self._draws(e)
+            # Parameters are chosen by the pass over a training part: inner folds for each draw
+            # would take six times as long.
+            found = drawn_folds(stream.y, draws, count)
+            return {"folds": found, "inner": 0}, "folds and orders drawn here"
         found, note = self.folds_of(stream)
         return {"folds": found, **how}, note
 
@@ -266,6 +336,7 @@ class Trials:
         words = [e.name, part.set.replace("/", "-"), part.metric]
         words += [] if setting.x is None else [str(setting.x)]
         words += ["quick"] if self.quick else []
+        words += ["whole-grid"] if self.whole_grid else []
         return folder / f"{'.'.join(words)}.journal"
 
 
@@ -287,12 +358,23 @@ def with_zeros(run: Run, zeros: tuple[int, int], metric: str, prices: Prices) ->
     return dataclasses.replace(run, counts=counts, value=float(value), choice=float(value))
 
 
-def drawn_folds(y: NDArray[np.int64], repeats: int = 4) -> NDArray[np.int64]:
-    """Return five random stratified folds, one column per repeat.
+def _shuffled(splits: Splits, folds: int) -> Splits:
+    """Return folds of several draws with the training rows in a random order, one per draw."""
+    parts = []
+    for at, split in enumerate(splits.all):
+        assert split.train is not None
+        rng = np.random.default_rng(at // folds)
+        parts.append(dataclasses.replace(split, train=rng.permutation(split.train)))
+    words = f"{len(parts) // folds} draws of {folds} held-out folds"
+    return dataclasses.replace(splits, words=words, all=tuple(parts))
+
+
+def drawn_folds(y: NDArray[np.int64], repeats: int = 4, folds: int = 5) -> NDArray[np.int64]:
+    """Return random stratified folds, one column per repeat.
 
     Examples
     --------
     >>> drawn_folds(np.array([1, -1] * 10)).shape
     (20, 4)
     """
-    return np.stack([stratified_folds(5, y, seed) for seed in range(repeats)], axis=1)
+    return np.stack([stratified_folds(folds, y, seed) for seed in range(repeats)], axis=1)
