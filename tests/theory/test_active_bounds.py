@@ -19,10 +19,13 @@ from lopsided.evaluation.progressive import progressive
 from lopsided.theory.active_bounds import (
     follow,
     oa3_lemma1,
+    oa3_proposition1,
     oa3_theorem1,
     oa3_theorem2,
     oa3_theorem3,
     oa3_theorem4,
+    oa3_theorem5,
+    oa3_theorem6,
     record,
 )
 
@@ -117,7 +120,11 @@ def test_theorems_hold_in_expectation(name, budget):
                     continue
                 bound = theorem(runs, u, chances=chances)
                 assert bound.holds, (bound, u, params)
-        assert all(oa3_theorem4(run).holds for run in runs)
+        for run in runs:
+            assert oa3_theorem4(run).holds
+            assert oa3_theorem6(run).holds
+            if len(set(run.y)) > 1:
+                assert oa3_theorem5(run).holds
 
 
 @pytest.mark.parametrize("kind", ["OA3", "OA3-diag"])
@@ -228,6 +235,28 @@ def test_counterexample_theorem4_has_no_sign_that_makes_it_right():
         assert oa3_theorem4(run).holds
 
 
+def test_theorems_5_and_6_speak_of_the_mistakes_after_the_budget():
+    # One label is bought, then come a positive and two negatives, all predicted positive.
+    run = follow([[1.0]] * 4, [1, 1, -1, -1], [True, None, None, None], rho=3.0)
+    assert run.mistakes.tolist() == [False, False, True, True]
+    share, cost = 1 / (3 * 2 + 2), 1 / 4  # alpha_n / T_n and c_n
+    five, six = oa3_theorem5(run), oa3_theorem6(run)
+    assert five.right == pytest.approx(1 - 2 * share)
+    assert six.left == pytest.approx(2 * cost)
+    bound = oa3_theorem4(run).right
+    assert (five.left, six.right) == pytest.approx((1 - share * bound, cost * bound))
+
+
+def test_counterexample_theorems_5_and_6_fail_with_theorem_4():
+    # The bought label makes a model that is wrong about all that follows, and u is right.
+    run = follow([[1.0]] * 5, [1] + [-1] * 4, [True] + [None] * 4, learning_rate=4.0)
+    for theorem in (oa3_theorem5, oa3_theorem6):
+        assert not theorem(run, [-3.0], form="printed").holds
+        assert theorem(run).holds
+    with pytest.raises(ValueError, match="give u"):
+        oa3_theorem6(run, form="printed")
+
+
 # Proposition 1 -----------------------------------------------------------------------------------
 
 
@@ -315,3 +344,15 @@ def test_bounds_refuse_what_they_do_not_speak_about():
     ):
         with pytest.raises(ValueError, match="form"):
             call()
+
+
+def test_proposition1_is_the_mean_number_of_questions():
+    X, y = stream("linear", np.random.default_rng(2), rounds=60)
+    delta = {"delta_pos": 0.3, "delta_neg": 0.03}
+    runs = [record(learner(rho=3.0, seed=s, **delta), X, y) for s in range(200)]
+    asked = np.array([run.asked.sum() for run in runs])
+    error = asked.std() / np.sqrt(len(runs))
+    assert abs(asked.mean() - oa3_proposition1(runs)) < 4 * error
+    assert oa3_proposition1(runs[:2], chances=[1.0, 0.0]) == runs[0].probabilities.sum()
+    with pytest.raises(ValueError, match="without a budget"):
+        oa3_proposition1([follow([[1.0]], [1], [None])])

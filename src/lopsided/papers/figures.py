@@ -98,7 +98,8 @@ def ranked(result: Result, e: Experiment, part: Part, stream: PaperData, trials:
         lines.append(_line(name, x, list(zip(*runs, strict=True))))
     notes = [note]
     rows = max(int(np.count_nonzero(stream.y[order] == c)) for order in parts for c in (1, -1))
-    if rows <= model_of(e, part, part.learners[0], stream, Setting()).buffer_size:
+    first = model_of(e, part, part.learners[0], stream, Setting())
+    if rows <= first.get_params()["buffer_size"]:
         notes.append(
             f"the buffers never fill: no class has more than {rows} training rows, so the policies "
             "do not differ"

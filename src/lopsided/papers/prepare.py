@@ -183,11 +183,11 @@ def sampled(name: str, base: PaperData) -> PaperData:
         ]
         rows = np.sort(np.concatenate(drawn))
         parts.append(_rows(PaperData(name, X, y), rows))
-    positives = [int(np.count_nonzero(y > 0)) for _, y in parts]
+    train, test = (int(np.count_nonzero(y > 0)) for _, y in parts)
     notes = [
         *base.notes,
         "the sample is drawn here: that of the paper is not published",
-        f"{positives[0]:,} positives to train on, {positives[1]:,} to test on",
+        f"{train:,} positives to train on, {test:,} to test on",
     ]
     return PaperData(name, *parts[0], test=parts[1], notes=notes)
 

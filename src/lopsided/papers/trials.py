@@ -184,7 +184,7 @@ class Trial:
         values = np.array([run.figures(self.plan.prices)[key] for run in runs])
         if self.experiment.draws == 1:
             return values
-        return values.reshape(-1, int(self.experiment.folds or 1)).mean(axis=1)
+        return np.asarray(values.reshape(-1, int(self.experiment.folds or 1)).mean(axis=1))
 
 
 @dataclasses.dataclass

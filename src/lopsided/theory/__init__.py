@@ -1,5 +1,5 @@
 """The theorems of the papers as functions of a run."""
 
-from . import active_bounds, bounds, sparse_bounds
+from . import active_bounds, bounds, kernel_bounds, sparse_bounds, sparse_framework
 
-__all__ = ["active_bounds", "bounds", "sparse_bounds"]
+__all__ = ["active_bounds", "bounds", "kernel_bounds", "sparse_bounds", "sparse_framework"]

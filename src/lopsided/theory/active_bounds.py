@@ -3,11 +3,14 @@
 As `lopsided.theory.bounds`, for a learner that asks:
 
 =====================  =================================================================
+`oa3_proposition1`     expected number of questions
 `oa3_lemma1`           mistakes among the labels that were bought, in any run
 `oa3_theorem1`         expected mistakes while there is a budget
 `oa3_theorem2`         expected weighted sum of sensitivity and specificity, from below
 `oa3_theorem3`         expected weighted cost
 `oa3_theorem4`         mistakes after the budget is spent
+`oa3_theorem5`         weighted sum after the budget is spent, from below
+`oa3_theorem6`         weighted cost after the budget is spent
 =====================  =================================================================
 
 Each takes ``form``: ``"corrected"`` (the default) is an inequality that is proved below;
@@ -52,10 +55,13 @@ __all__ = [
     "ActiveRun",
     "follow",
     "oa3_lemma1",
+    "oa3_proposition1",
     "oa3_theorem1",
     "oa3_theorem2",
     "oa3_theorem3",
     "oa3_theorem4",
+    "oa3_theorem5",
+    "oa3_theorem6",
     "record",
 ]
 
@@ -259,6 +265,30 @@ def record(model: Any, X: ArrayLike, y: ArrayLike) -> ActiveRun:
     )
 
 
+def oa3_proposition1(runs: Sequence[ActiveRun], *, chances: ArrayLike | None = None) -> float:
+    r"""Return the expected number of questions without a budget (OA3, Proposition 1).
+
+    .. math:: \mathrm{E} \left[ \sum 1[q_t \le 0]
+              + \sum_{q_t > 0, p_t \ge 0} \frac{\delta_+}{\delta_+ + q_t}
+              + \sum_{q_t > 0, p_t < 0} \frac{\delta_-}{\delta_- + q_t} \right]
+
+    Parameters
+    ----------
+    runs : sequence of ActiveRun
+        Of one learner without a budget over one stream, with different random numbers.
+    chances : array, optional
+        The weight of each run in the expectation; default, all the same.
+
+    Examples
+    --------
+    >>> oa3_proposition1([follow([[1.0], [1.0]], [1, -1], [True, True], regularization=1e9)])
+    1.6666666...
+    """
+    if not all(run.open.all() for run in runs):
+        raise InputError("the proposition is about a learner without a budget")
+    return _mean([float(run.probabilities.sum()) for run in runs], chances)
+
+
 def oa3_lemma1(run: ActiveRun, u: ArrayLike, delta: float, *, form: Form = "corrected") -> Bound:
     r"""Mistakes among the labels that were bought (OA3, Lemma 1).
 
@@ -405,8 +435,7 @@ def oa3_theorem4(run: ActiveRun, u: ArrayLike | None = None, *, form: Form = "co
         The comparator of the printed form.
     form : {"corrected", "printed"}
         ``"printed"``: mistakes without rho_t, at most
-        :math:`\sum [\ell_t(u) / \rho_{min} + y_t x_t' \mu_{T_B + 1}]`. Theorems 5 and 6 are
-        constants times this one.
+        :math:`\sum [\ell_t(u) / \rho_{min} + y_t x_t' \mu_{T_B + 1}]`.
     """
     after = ~run.open
     if form == "printed":
@@ -418,6 +447,49 @@ def oa3_theorem4(run: ActiveRun, u: ArrayLike | None = None, *, form: Form = "co
     _check_form(form)
     mistakes = float((run.weights * run.mistakes)[after].sum())
     return Bound(_named(4, form), mistakes, float(run.losses(run.means[-1])[after].sum()))
+
+
+def oa3_theorem5(run: ActiveRun, u: ArrayLike | None = None, *, form: Form = "corrected") -> Bound:
+    r"""Weighted sum of sensitivity and specificity after the budget, from below (OA3, Theorem 5).
+
+    With :math:`\rho = \alpha_p T_n / (\alpha_n T_p)`, the counts of the whole stream,
+    mistakes being those after the budget, and B the right side of `oa3_theorem4`:
+
+    .. math:: 1 - \frac{\alpha_n}{T_n} B \le \mathrm{sum}, \qquad
+              \frac{\alpha_n}{T_n} = \frac{1}{\rho T_p + T_n}
+
+    Parameters are those of `oa3_theorem4`; the printed form multiplies its right side by
+    max(1, rho).
+    """
+    if np.all(run.y == run.y[0]):
+        raise InputError("the weighted sum needs both classes in the run")
+    left, right = _after(run, u, form)
+    share = 1.0 / float(run.weights.sum())
+    return Bound(_named(5, form), 1.0 - share * right, 1.0 - share * left)
+
+
+def oa3_theorem6(run: ActiveRun, u: ArrayLike | None = None, *, form: Form = "corrected") -> Bound:
+    r"""Weighted cost after the budget is spent (OA3, Theorem 6).
+
+    With :math:`\rho = c_p / c_n`, :math:`c_p + c_n = 1` and B the right side of `oa3_theorem4`:
+
+    .. math:: c_p M_p + c_n M_n \le c_n B
+
+    Parameters are those of `oa3_theorem4`; the printed form multiplies its right side by
+    max(1, rho).
+    """
+    left, right = _after(run, u, form)
+    negative_cost = 1.0 / (1.0 + run.rho)
+    return Bound(_named(6, form), negative_cost * left, negative_cost * right)
+
+
+def _after(run: ActiveRun, u: ArrayLike | None, form: Form) -> tuple[float, float]:
+    """Return the weighted mistakes after the budget and what is to bound them."""
+    bound = oa3_theorem4(run, u, form=form)
+    if form == "corrected":
+        return bound.left, bound.right
+    mistakes = float((run.weights * run.mistakes)[~run.open].sum())
+    return mistakes, max(1.0, run.rho) * bound.right
 
 
 def _right(run: ActiveRun, u: ArrayLike, delta: float) -> float:
