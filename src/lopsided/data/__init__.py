@@ -51,7 +51,7 @@ _NAME_FORMAT = ("say which format it is with ", Parameter("form"))
 
 
 def open_reader(
-    path: str,
+    path: Any,
     form: str | None = None,
     *,
     labelled: bool = True,
@@ -61,12 +61,12 @@ def open_reader(
     hash_bits: int | None = None,
     **options: Any,
 ) -> Reader:
-    """Open a file, "-" or a pipe as a stream of blocks.
+    """Open a file, "-", a pipe or a table as a stream of blocks.
 
     Parameters
     ----------
-    path : str
-        What to read.
+    path : str or object
+        What to read: a path, or a table that `ParquetReader` takes.
     form : str, optional
         libsvm, csv, parquet, jsonl, npz or lopc. Default: by the extension of the file, else
         libsvm. A row cache is recognized by its first bytes wherever LIBSVM text is accepted.
@@ -84,8 +84,9 @@ def open_reader(
         Options of the reader; one it does not have is an error.
     """
     hint = [_NAME_FORMAT] if form is None else []
-    form = form_of(path) if form is None else form
-    if form == "libsvm" and is_row_cache(path):
+    if form is None:
+        form = form_of(path) if isinstance(path, str) and not os.path.isdir(path) else "parquet"
+    if form == "libsvm" and isinstance(path, str) and is_row_cache(path):
         form = "lopc"
     if form not in _READERS:
         raise UnknownNameError("format", form, nearest(form, _READERS))
@@ -99,7 +100,7 @@ def open_reader(
             )
     model = {"names": names, "hash_bits": hash_bits, "classes": list(classes)}
     options |= {name: value for name, value in model.items() if name in known}
-    if path.endswith(".tsv") and "delimiter" in known:
+    if isinstance(path, str) and path.endswith(".tsv") and "delimiter" in known:
         options.setdefault("delimiter", "\t")
     opened: Reader = reader(path, labelled=labelled, bad=bad, **options)
     return opened

@@ -1,4 +1,4 @@
-"""Parquet files, read by Arrow in record batches."""
+"""Parquet files and other tables that Arrow reads in record batches."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ import numpy as np
 from ...errors import DataError
 from ..block import BadLines
 from .base import BLOCK_ROWS, Missing
-from .files import open_bytes, plain_name
 from .tabular.arrow import TableReader, arrow, as_numbers, as_texts
 from .tabular.cells import Cells
 from .tabular.classes import Classes
 from .tabular.columns import Which
+from .tabular.sources import source_of
 
 
 class ParquetReader(TableReader):
-    """Read a Parquet file as a stream of blocks.
+    """Read a Parquet file, a folder of them or a table of Arrow as a stream of blocks.
 
     Numbers, including decimals, are numbers, and booleans are 0 and 1; strings and dictionaries of
     strings are categorical. Columns of other types must be dropped. NaN counts as missing.
 
     Parameters
     ----------
-    path : str
-        A regular file.
+    path : str or object
+        A regular file; a folder, whose files are read in the order of their paths, and whose
+        subfolders may be columns (`day=2026-11-18`); or a data set, table or reader of Arrow, a
+        table of Delta Lake or a scan of Iceberg.
     categorical : sequence of str or int
         Columns of integers or booleans to treat as categorical as well.
     label, weight, time, drop, missing, names, classes, labelled, bad, block_rows
@@ -37,7 +39,7 @@ class ParquetReader(TableReader):
 
     def __init__(
         self,
-        path: str,
+        path: Any,
         *,
         label: Which | None = None,
         weight: Which | None = None,
@@ -61,21 +63,12 @@ class ParquetReader(TableReader):
             bad=bad,
             block_rows=block_rows,
         )
-        self._pa, parquet = arrow("pyarrow"), arrow("pyarrow.parquet")
-        with open_bytes(path) as stream:  # its errors about a path are better than those of Arrow
-            if stream.size is None or plain_name(path) != path:
-                raise DataError(
-                    stream.name, expected="Parquet is read from a plain file only; save it as one"
-                )
+        self._pa = arrow("pyarrow")
+        self._source = source_of(path)
         try:
-            # Without a buffer size Arrow would hold entire columns of a row group.
-            self._file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-        except (self._pa.ArrowException, OSError) as error:
-            raise DataError(path, expected=f"not a Parquet file: {error}") from None
-        try:
-            schema = self._file.schema_arrow
-            self.rows: int = self._file.metadata.num_rows
-            self._choose(path, list(schema.names), label, weight, time, drop)
+            schema = self._source.schema
+            self.rows = self._source.rows
+            self._choose(self._source.name, list(schema.names), label, weight, time, drop)
             self._kinds = [self._kind(field.type) for field in schema]
             self._encode(self._checked(schema, self._one_hot(_listed(categorical))))
         except BaseException:
@@ -84,7 +77,7 @@ class ParquetReader(TableReader):
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        self._source.close()
 
     def _kind(self, kind: Any) -> str:
         types = self._pa.types
@@ -120,7 +113,7 @@ class ParquetReader(TableReader):
         places = [*self._encoder.numeric, *self._encoder.categorical]
         places += [at for at in (columns.label, columns.weight, columns.time) if at is not None]
         names = [columns.names[at] for at in sorted(places)]
-        batches = self._file.iter_batches(batch_size=self._block_rows, columns=names)
+        batches = self._source.batches(names, self._block_rows)
         row = 1
         while True:
             try:

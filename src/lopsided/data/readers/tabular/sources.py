@@ -1,0 +1,129 @@
+"""Where record batches come from: a Parquet file, a folder of them, or a data set of Arrow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ....errors import DataError, InputTypeError
+from ..files import open_bytes, plain_name
+from .arrow import arrow
+
+
+def parquet_files(folder: str) -> Iterator[str]:
+    """Yield the Parquet files below a folder; names that begin with _ or . are not data."""
+    for here, inner, files in os.walk(folder):
+        inner[:] = [name for name in inner if name[0] not in "_."]
+        for name in files:
+            if name.endswith((".parquet", ".pq")) and name[0] not in "_.":
+                yield os.path.join(here, name)
+
+
+class ParquetFile:
+    """One plain file."""
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        self._pa, parquet = arrow("pyarrow"), arrow("pyarrow.parquet")
+        with open_bytes(path) as stream:  # its errors about a path are better than those of Arrow
+            if stream.size is None or plain_name(path) != path:
+                raise DataError(
+                    stream.name, expected="Parquet is read from a plain file only; save it as one"
+                )
+        try:
+            # Without a buffer size Arrow would hold entire columns of a row group.
+            self._file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        except (self._pa.ArrowException, OSError) as error:
+            raise DataError(path, expected=f"not a Parquet file: {error}") from None
+        self.schema = self._file.schema_arrow
+        self.rows: int | None = self._file.metadata.num_rows
+
+    def batches(self, names: Sequence[str], size: int) -> Iterator[Any]:
+        """Yield the rows in order, in batches of at most `size`."""
+        yield from self._file.iter_batches(batch_size=size, columns=list(names))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class ArrowDataset:
+    """A data set of many files, which are read one after the other, in the order of their paths."""
+
+    def __init__(self, dataset: Any, name: str) -> None:
+        self.name, self.schema, self.rows = name, dataset.schema, None
+        self._dataset = dataset
+
+    @classmethod
+    def of_folder(cls, path: str) -> ArrowDataset:
+        """Return the Parquet files below a folder; its name=value folders are columns."""
+        pa, datasets = arrow("pyarrow"), arrow("pyarrow.dataset")
+        files = sorted(parquet_files(path))
+        try:
+            parts = {"partitioning": "hive", "partition_base_dir": path}
+            return cls(datasets.dataset(files, format="parquet", **parts), path)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(path, expected=f"not a folder of Parquet files: {error}") from None
+
+    def batches(self, names: Sequence[str], size: int) -> Iterator[Any]:
+        """Yield the rows in order, in batches of at most `size`."""
+        fragments = list(self._dataset.get_fragments())
+        if all(hasattr(fragment, "path") for fragment in fragments):
+            fragments.sort(key=lambda fragment: str(fragment.path))
+        for fragment in fragments:
+            # Little is read ahead, so that memory does not depend on the size of the files.
+            yield from fragment.to_batches(
+                schema=self.schema, columns=list(names), batch_size=size, batch_readahead=2
+            )
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class ArrowStream:
+    """Record batches in the order in which they come."""
+
+    def __init__(self, reader: Any, name: str) -> None:
+        self.name, self.schema, self.rows = name, reader.schema, None
+        self._reader = reader
+
+    def batches(self, names: Sequence[str], size: int) -> Iterator[Any]:
+        """Yield the rows in order, in batches of at most `size`."""
+        for batch in self._reader:
+            chosen = batch.select(list(names))
+            for first in range(0, chosen.num_rows, size):
+                yield chosen.slice(first, size)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+Source = ParquetFile | ArrowDataset | ArrowStream
+
+
+def source_of(data: Any) -> Source:
+    """Return what record batches are read from.
+
+    Parameters
+    ----------
+    data : str, path or object
+        A file or folder; a pyarrow Dataset, Table or RecordBatchReader; a table of Delta Lake,
+        which has to_pyarrow_dataset, or a scan of Iceberg, which has to_arrow_batch_reader.
+    """
+    if isinstance(data, (str, os.PathLike)):
+        path = os.fspath(data)
+        whole = os.path.isdir(path) and next(parquet_files(path), None) is not None
+        return ArrowDataset.of_folder(path) if whole else ParquetFile(path)
+    name = type(data).__name__
+    if hasattr(data, "to_pyarrow_dataset"):
+        data = data.to_pyarrow_dataset()
+    if hasattr(data, "get_fragments"):
+        return ArrowDataset(data, name)
+    if hasattr(data, "to_arrow_batch_reader"):
+        return ArrowStream(data.to_arrow_batch_reader(), name)
+    if hasattr(data, "to_reader"):
+        return ArrowStream(data.to_reader(), name)
+    if hasattr(data, "schema") and hasattr(data, "read_next_batch"):
+        return ArrowStream(data, name)
+    raise InputTypeError(f"{name} is no table: give a path, or a data set or table of Arrow")
