@@ -43,7 +43,7 @@ def list_(folder: tuple[str, ...], as_json: bool) -> None:
     rows = [
         (d.name, _number(d.rows), _number(d.features), _ratio(d.ratio), ", ".join(d.papers), here)
         for d in registry.datasets()
-        for here in ["here" if cache.find(d.name, folder) else "absent"]
+        for here in ["made" if d.generator else "here" if cache.find(d.name, folder) else "absent"]
     ]
     header = ("name", "rows", "features", "ratio", "papers", "on this machine")
     if as_json:

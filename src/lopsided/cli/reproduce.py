@@ -13,11 +13,13 @@ from .._atomic import write_atomically
 from .._text import aligned
 from ..papers import Experiment, Result, contradictions, experiments, find, reproduce
 from ..papers import text as texts
+from ..papers.kept import keep, read
 from .options import check_writable, quiet_option
 from .output import Live, heading, print_json, print_table
+from .report_file import typed
 from .signals import stop_by_exception
 
-_OF_RUNS = ("only", "quick", "substitute", "whole_grid", "jobs", "resume", "report")
+_OF_RUNS = ("only", "quick", "substitute", "whole_grid", "jobs", "resume", "report", "keep")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,11 @@ class ReproduceOptions:
     jobs: int | None
     resume: str | None
     check: bool
+    check_data: str | None
     report: str | None
+    keep: str | None
+    kept: str | None
+    pages: str | None
     as_json: bool
     quiet: bool
 
@@ -45,6 +51,8 @@ Examples:
   lopsided reproduce
   lopsided reproduce csogd-table-2 --data ~/data --only german
   lopsided reproduce --all --quick --data ~/data --report reproduce.html
+  lopsided reproduce --all --check-data ~/data
+  lopsided reproduce --kept docs/data/papers --report papers.html
 """
 )
 @click.argument("names", nargs=-1)
@@ -61,7 +69,15 @@ Examples:
     "--resume", metavar="FOLDER", help="Record finished runs here; resume if there are any."
 )
 @click.option("--check", is_flag=True, help="Only report contradictions among the printed figures.")
+@click.option(
+    "--check-data",
+    metavar="FOLDER",
+    help="Only say whether the data sets there are those of the papers, and what would run.",
+)
 @click.option("--report", help="Write one HTML page with all tables and plots.")
+@click.option("--keep", metavar="FOLDER", help="Write the results to files in this folder.")
+@click.option("--kept", metavar="FOLDER", help="Show results that were kept; nothing is run.")
+@click.option("--pages", metavar="FOLDER", help="With --kept: write a page for each paper.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @quiet_option
 def command(**given: Any) -> int:
@@ -73,9 +89,14 @@ def command(**given: Any) -> int:
     names, everything = options.names, options.everything
     if names and everything:
         raise click.UsageError("--all: leave out the names")
+    if options.kept is not None:
+        _show_kept(options)
+        return 0
+    if options.pages is not None:
+        raise click.UsageError("--pages: it needs --kept FOLDER")
     data, only, as_json = options.data, options.only, options.as_json
     if not names and not everything:
-        _refuse(options, (*_OF_RUNS, "check"))
+        _refuse(options, (*_OF_RUNS, "check", "check_data"))
         _list(data, as_json)
         return 0
     chosen = experiments() if everything else tuple({find(n).name: find(n) for n in names}.values())
@@ -85,6 +106,10 @@ def command(**given: Any) -> int:
     if options.check:
         _refuse(options, _OF_RUNS, "--check")
         _check(chosen, as_json)
+        return 0
+    if options.check_data is not None:
+        _refuse(options, [name for name in _OF_RUNS if name != "only"], "--check-data")
+        _check_data(chosen, [options.check_data, *data], only, as_json)
         return 0
     report = options.report
     check_writable(report)
@@ -111,6 +136,10 @@ def command(**given: Any) -> int:
             live.close()
             if not as_json:
                 _print(experiment, results)
+            if options.keep is not None:
+                changing = ("quick", "substitute", "whole_grid")
+                flags = [f"--{n.replace('_', '-')}" for n in changing if getattr(options, n)]
+                keep(options.keep, results, flags=flags)
             done += results
     except KeyboardInterrupt as stop:
         live.close()
@@ -126,11 +155,41 @@ def command(**given: Any) -> int:
     elif told := texts.summary(done):
         click.echo(told)
     if report is not None:
-        from ..papers.page import page
-        from .report_file import typed
-
-        write_atomically(Path(report), page(done, command=typed()).encode())
+        _report(report, done)
     return 0
+
+
+def _report(path: str, results: Sequence[Result]) -> None:
+    from ..papers.page import page
+
+    write_atomically(Path(path), page(results, command=typed(), with_claims=True).encode())
+
+
+def _show_kept(options: ReproduceOptions) -> None:
+    """Print kept results, or write the report and the pages that are made of them."""
+    _refuse(options, [name for name in _OF_RUNS if name not in ("only", "report")], "--kept")
+    from ..papers.pages import pages
+
+    kept = [
+        own
+        for own in read(options.kept or "")
+        if (not options.names or own.results[0].experiment in options.names)
+        and (not options.only or own.results[0].set in options.only)
+    ]
+    results = [result for own in kept for result in own.results]
+    if options.as_json:
+        print_json([result.to_dict() for result in results])
+    elif options.report is None and options.pages is None:
+        for result in results:
+            _print(find(result.experiment), [result])
+        click.echo(texts.summary(results))
+    if options.report is not None:
+        _report(options.report, results)
+    if options.pages is not None:
+        folder = Path(options.pages)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in pages(kept).items():
+            write_atomically(folder / name, content.encode())
 
 
 def _refuse(options: ReproduceOptions, names: Sequence[str], for_what: str = "") -> None:
@@ -199,6 +258,33 @@ def _check(chosen: Sequence[Experiment], as_json: bool) -> None:
             click.echo(f"{name}: {sentence}")
     if not any(found.values()):
         click.echo("the printed figures do not contradict each other")
+
+
+def _check_data(
+    chosen: Sequence[Experiment], folders: Sequence[str], only: Sequence[str], as_json: bool
+) -> None:
+    from ..papers.data_check import check_data
+
+    found = [own for own in check_data(chosen, folders) if not only or own.set in only]
+    if as_json:
+        print_json([{**dataclasses.asdict(own), "word": own.word} for own in found])
+        return
+    rows = [
+        (
+            own.set,
+            own.word,
+            *(
+                "" if size is None else f"{size:,}"
+                for size in (own.rows, own.features, own.positives)
+            ),
+            ", ".join(own.runs) or "–",
+        )
+        for own in found
+    ]
+    print_table(rows, header=("data", "", "rows", "features", "positives", "would run"))
+    for own in found:
+        for text in (*own.differences, *own.notes):
+            click.echo(f"{own.set}: {text}")
 
 
 def _print(experiment: Experiment, results: Sequence[Result]) -> None:

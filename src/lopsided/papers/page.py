@@ -11,7 +11,8 @@ from ..data.sets import registry
 from ..report.content import Table
 from ..report.figures import Figure, plot
 from ..report.page import document, side_by_side, table
-from . import text
+from . import claims, text
+from .entries import find
 from .results import Result
 
 _NOTE = (
@@ -21,7 +22,9 @@ _NOTE = (
 )
 
 
-def page(results: Sequence[Result], *, command: Sequence[str] = ()) -> str:
+def page(
+    results: Sequence[Result], *, command: Sequence[str] = (), with_claims: bool = False
+) -> str:
     """Return an HTML page: a single file without scripts or external resources."""
     parts: list[str] = []
     for paper, citation in registry.papers().items():
@@ -30,6 +33,11 @@ def page(results: Sequence[Result], *, command: Sequence[str] = ()) -> str:
             parts.append(f"<section><h2>{escape(citation)}</h2>")
             parts += _parts(own)
             parts.append("</section>")
+    if with_claims:
+        rows = _claims(results)
+        parts.append("<section><h2>What the papers claim</h2>")
+        parts += table(Table(claims.HEADER, rows), "Claims") if rows else ["<p>None tested.</p>"]
+        parts.append("</section>")
     from .. import __version__
 
     parts += [
@@ -50,6 +58,9 @@ def _parts(results: Sequence[Result]) -> Iterator[str]:
             yield from side_by_side(plots) if plots else ()
             name, plots = result.experiment, []
             yield f"<h3>{escape(name)}: {escape(result.title)}</h3>"
+        if result.lines and find(result.experiment).lines:
+            yield from _map(result)
+            continue
         if result.lines:
             plots.append(_plot(result, at))
             continue
@@ -60,6 +71,29 @@ def _parts(results: Sequence[Result]) -> Iterator[str]:
         for line in text.settings(result):
             yield f'<p class="soft">{escape(line)}</p>'
     yield from side_by_side(plots) if plots else ()
+
+
+def _map(result: Result) -> Iterator[str]:
+    """Yield a figure of two parameters as a map: a shaded cell for each pair of values."""
+    values = [y for line in result.lines for y in line.y]
+    low, high = min(values), max(values)
+    yield f"<p>{escape(result.heading)}</p>"
+    yield f'<p class="soft">{escape("; ".join(text.about(result)))}</p>'
+    yield '<div class="scroll"><table><thead><tr>'
+    yield from (f"<th>{escape(word)}</th>" for word in text.points(result)[0])
+    yield "</tr></thead><tbody>"
+    for line in result.lines:
+        yield f"<tr><th>{escape(line.name)}</th>"
+        for y in line.y:
+            share = (y - low) / (high - low) if high > low else 0.0
+            shade = f"background:rgba(0,114,178,{0.75 * share:.2f})"
+            yield f'<td style="{shade}">{text.value(y, result.metric)}</td>'
+        yield "</tr>"
+    yield "</tbody></table></div>"
+
+
+def _claims(results: Sequence[Result]) -> list[list[str]]:
+    return [row for row in claims.rows(results) if row[2] != "not tested"]
 
 
 def _named(result: Result) -> list[list[str]]:

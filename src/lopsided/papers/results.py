@@ -167,6 +167,29 @@ class Result:
         found: dict[str, Any] = plain({**shown, "substitute": self.substitute})
         return found
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Result:
+        """Return what `to_dict` was made of."""
+        own = {f.name: values[f.name] for f in dataclasses.fields(cls)}
+        own["notes"] = tuple(own["notes"])
+        own["cells"] = tuple(Cell(**_numbers(Cell, cell)) for cell in own["cells"])
+        own["lines"] = tuple(
+            Line(
+                name=line["name"],
+                x=tuple(line["x"]),
+                y=tuple(math.nan if y is None else y for y in line["y"]),
+                std=tuple(math.nan if y is None else y for y in line["std"]),
+            )
+            for line in own["lines"]
+        )
+        return cls(**own)
+
+
+def _numbers(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a dataclass with NaN for the None of JSON."""
+    floats = {f.name for f in dataclasses.fields(cls) if f.type == "float"}
+    return {k: math.nan if k in floats and v is None else v for k, v in values.items()}
+
 
 def off_by(printed: Printed, runs: int, mean: float, std: float, own_runs: int) -> float:
     """Return a difference in combined standard errors, from the pooled deviation.
