@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
   lopsided::bind_bank(m);
   lopsided::bind_text(m);
   lopsided::bind_auc(m);
+  lopsided::bind_change(m);
 }

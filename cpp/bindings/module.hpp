@@ -9,5 +9,6 @@ void bind_model(nanobind::module_& m);
 void bind_bank(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_auc(nanobind::module_& m);
+void bind_change(nanobind::module_& m);
 
 }  // namespace lopsided
