@@ -59,6 +59,9 @@ class Counts:
     def __add__(self, other: Counts) -> Counts:
         return Counts(**{name: getattr(self, name) + getattr(other, name) for name in _FIELDS})
 
+    def __sub__(self, other: Counts) -> Counts:
+        return Counts(**{name: getattr(self, name) - getattr(other, name) for name in _FIELDS})
+
     @property
     def sensitivity(self) -> float:
         """Share of the positives that were found; NaN without positives."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from ..algorithms.active import Active
 from ..data.block import Block
 from ..errors import InterruptedReadError, ModelFileError
 from ..estimator.base import OnlineClassifier
-from ..evaluation.stream import Slice, StreamRun
+from ..evaluation.stream import Recent, Slice, StreamRun
 from ..persist import load_run, save
 from .active_options import (
     DEFAULT_LEARNER,
@@ -54,7 +55,9 @@ from .run_options import RunOptions
 from .signals import StopRequest
 
 _CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates", "auc")
+_RECENT = ("sensitivity", "specificity", "precision", "cost", "auc")  # since the last point
 _MOST_BAD = 1000  # bad lines in the JSON
+_MOST_CHANGES = 5  # printed
 # Labels that need no word when they are taken for the positive one.
 _PLAINLY_POSITIVE = ("yes", "y", "true", "t", "positive", "pos")
 
@@ -157,6 +160,8 @@ class Job:
         if options.report_path is not None:
             self._page = RunReport(options.report_path, self._written.get("points"))
         self.run = StreamRun(self.model, bad=self.reader.bad, stops=self._stops(), state=state)
+        if options.curve is not None and self.run.recent is None:
+            self.run.recent = Recent()
         self.saved = False
 
     def _resumed(self) -> tuple[OnlineClassifier, dict[str, Any]]:
@@ -267,6 +272,7 @@ class Job:
         if self._page:
             notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
             notes += [f"left out: {text}" for text in left_out(self.reader, most=5)]
+            notes += [f"changed: {text}" for text in self._changes()]
             if self.run.auc.value == self.run.auc.value:
                 notes.append(f"AUC {self.run.auc.value:.2%} over the whole run")
             prices = Bill() if self.bill.own else self.bill
@@ -301,6 +307,7 @@ class Job:
                     **measures(counts, self.bill),
                     "auc": self.run.auc.value,
                     "auc_error": self.run.auc.error,
+                    "changes": [dataclasses.asdict(one) for one in self.run.watch.changes],
                     "budget_left": self._left(),
                     "seconds": seconds,
                     "bad_lines": bad_lines(self.reader, _MOST_BAD),
@@ -328,10 +335,20 @@ class Job:
         used = getattr(self.model, "scaling_", None)
         scaling = (self.model.scaling, used) if used else None
         print_result(counts, self.bill, auc=self.run.auc, left=self._left(), scaling=scaling)
+        for change in self._changes():
+            click.echo(f"changed: {change}")
         if self.saved:
             click.echo(f"saved to {visible(self.options.save_path or '')}")
         if self._page and self._page.path != "-":
             click.echo(f"report in {visible(self._page.path)}")
+
+    def _changes(self) -> list[str]:
+        """Return the latest changes of the stream in words."""
+        found = self.run.watch.changes
+        more = [f"{len(found) - _MOST_CHANGES} times before (--json lists all)"]
+        return (more if len(found) > _MOST_CHANGES else []) + [
+            str(one) for one in found[-_MOST_CHANGES:]
+        ]
 
     def _left(self) -> float | None:
         """Return how many labels may still be bought, None without a budget."""
@@ -341,7 +358,8 @@ class Job:
 
     def _open(self) -> dict[str, ResultFile]:
         """Open the results; those of a resumed run are cut back to the checkpoint."""
-        headers = {"predictions": "line,score,predicted", "curve": ",".join(_CURVE)}
+        columns = (*_CURVE, *(f"recent_{name}" for name in _RECENT))
+        headers = {"predictions": "line,score,predicted", "curve": ",".join(columns)}
         return {
             key: ResultFile(path, headers[key], self._written.get(key))
             for key, path in self._results().items()
@@ -365,7 +383,7 @@ class Job:
 
     def _write_point(self, file: ResultFile) -> None:
         counts = self.run.counts
-        point = (
+        point: list[float] = [
             self.run.rows,
             counts.events,
             counts.sensitivity,
@@ -375,7 +393,11 @@ class Job:
             counts.queries,
             counts.updates,
             self.run.auc.value,
-        )
+        ]
+        assert self.run.recent is not None
+        recent, auc = self.run.recent.take(counts)
+        point += [recent.sensitivity, recent.specificity, recent.precision]
+        point += [self.bill.cost(recent), auc]
         file.write([",".join("" if v != v else repr(v) for v in point)])
 
     def _save_checkpoint(self, files: dict[str, ResultFile]) -> None:

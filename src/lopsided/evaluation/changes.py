@@ -51,6 +51,7 @@ class Watch:
     >>> watch = Watch()
     >>> watch.add(scores, positive)
     >>> print(*watch.changes)
+    AUC fell from 0.927 to 0.637 by event 10,247
     """
 
     def __init__(self) -> None:

@@ -14,6 +14,7 @@ from ..errors import DivergedError, InputTypeError, ParameterError
 from ..estimator.bank import learn_together
 from ..estimator.base import OnlineClassifier
 from ..metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
+from .changes import Change, Watch
 
 _NO_ALARMS = np.zeros(0, bool)
 
@@ -75,6 +76,13 @@ class Progress(Counts):
             values.append(running.value)
             first = last
         return tuple(values)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """Where the AUC fell or the share of positives changed."""
+        watch, counted = Watch(), ~np.isnan(self.scores)
+        watch.add(self.scores[counted], self.labels[counted] > 0)
+        return tuple(watch.changes)
 
     @cached_property
     def average_precision(self) -> float:

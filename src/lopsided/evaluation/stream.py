@@ -16,6 +16,7 @@ from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
 from ..estimator.labels import each_strange
 from ..metrics import Counts, RunningAUC
+from .changes import Watch
 
 _SCORES = 50_000  # distinct scores kept for the AUC
 _BY_CUSTOM = {0, 1, -1}  # labels whose meaning is conventional
@@ -33,6 +34,27 @@ class Slice:
     first: int
     scores: NDArray[np.float64]
     alarms: NDArray[np.bool_]
+
+
+class Recent:
+    """Measures since the last time they were taken."""
+
+    def __init__(self, state: dict[str, Any] | None = None) -> None:
+        self.auc = RunningAUC(limit=_SCORES)
+        self._before = Counts()
+        if state is not None:
+            self.auc.__setstate__(state["auc"])
+            self._before = Counts.of(state["before"])
+
+    def take(self, counts: Counts) -> tuple[Counts, float]:
+        """Return counts and AUC since the last call, from the counts of the whole run."""
+        taken = counts - self._before, self.auc.value
+        self._before, self.auc = counts, RunningAUC(limit=_SCORES)
+        return taken
+
+    def state(self) -> dict[str, Any]:
+        """Return what a resumed run needs."""
+        return {"auc": self.auc.__getstate__(), "before": dataclasses.asdict(self._before)}
 
 
 class StreamRun:
@@ -63,6 +85,8 @@ class StreamRun:
         self.bad = BadLines() if bad is None else bad
         self.counts = Counts()
         self.auc = RunningAUC(limit=_SCORES)
+        self.watch = Watch()
+        self.recent: Recent | None = None  # for callers who want measures of a stretch
         self.rows = 0  # rows read so far, good or bad
         self.seconds = 0.0
         self.stops = stops
@@ -73,6 +97,9 @@ class StreamRun:
         if state is not None:
             self.counts = Counts.of(state["counts"])
             self.auc.__setstate__(state["auc"])
+            self.watch.restore(state["watch"])
+            if state["recent"] is not None:
+                self.recent = Recent(state["recent"])
             self.seconds = state["seconds"]
             self._skip, self._wanted = state["rows"], state["digest"]
             for file, line, what in state["bad"]:
@@ -84,6 +111,8 @@ class StreamRun:
             "rows": self.rows,
             "counts": dataclasses.asdict(self.counts),
             "auc": self.auc.__getstate__(),
+            "watch": self.watch.state(),
+            "recent": None if self.recent is None else self.recent.state(),
             "seconds": self.seconds,
             "digest": self._digest,
             "bad": [[error.file, error.line, error.expected] for error in self._left_out],
@@ -219,14 +248,17 @@ class StreamRun:
         if self.model.__sklearn_is_fitted__():
             self._classes = None
         weights = result["weights"]
-        self.auc.add_many(
-            result["labels"][rows],
-            result["scores"],
-            sample_weight=None if weights is None else weights[rows],
-        )
+        for auc in (self.auc, *([self.recent.auc] if self.recent is not None else [])):
+            auc.add_many(
+                result["labels"][rows],
+                result["scores"],
+                sample_weight=None if weights is None else weights[rows],
+            )
         self.counts = self.counts + Counts.of(result)
         self.seconds += result["seconds"]
         scores: NDArray[np.float64] = result["scores"]
+        counted = ~np.isnan(scores)  # not those of weight 0
+        self.watch.add(scores[counted], result["labels"][rows][counted] > 0)
         return scores, result["alarms"].view(bool) if "alarms" in result else scores >= 0
 
     def _learn_events(self, block: Block, rows: NDArray[np.int64]) -> Said:
