@@ -160,8 +160,20 @@ FIRST_ORDER = ["Perceptron", "PA", "CPA", "COG-I", "PAUM", "OAM-seq"]
 def test_weights_are_averaged(name):
     for merged, base, parts, weights in setups(name):
         share, _ = oracle.shares(base, parts, weights)
-        expected = oracle.average(parts, "weights", share)
+        expected = oracle.averaged([s["weights"] for s in parts], base["weights"], share)
         np.testing.assert_allclose(merged["weights"], expected, rtol=1e-12, atol=1e-15)
+
+
+def test_a_shard_that_has_not_met_a_feature_says_nothing_about_it():
+    """Feature 4 is in the first shard only: its weight is that of the first shard."""
+    other = X.copy()
+    other[200:, 4] = 0
+    for name, entry in (("COG-I", "weights"), ("AROW-diag", "mean")):
+        parts = [make(name, "unit").fit(other[p], Y[p]) for p in PARTS]
+        first, merged = state_of(parts[0])[entry], state_of(lopsided.merge(parts))[entry]
+        assert first[4] != 0
+        assert merged[4] == pytest.approx(first[4], rel=1e-12)
+        assert merged[0] != pytest.approx(first[0], rel=1e-3)
 
 
 def test_romma_averages_scaled_directions():
@@ -177,7 +189,8 @@ def test_diagonal_covariances(name):
     for merged, base, parts, weights in setups(name):
         share, rate = oracle.shares(base, parts, weights)
         gains = [1 / s["variance"] - 1 for s in parts]
-        mean, gain = oracle.believed([s["mean"] for s in parts], gains, share, rate)
+        means = [s["mean"] for s in parts]
+        mean, gain = oracle.believed(means, gains, base["mean"], share, rate)
         np.testing.assert_allclose(merged["mean"], mean, rtol=1e-10)
         np.testing.assert_allclose(merged["variance"], 1 / (1 + gain), rtol=1e-10)
 
@@ -212,7 +225,9 @@ def test_ssol():
         tables = [oracle.table(s, "features", X.shape[1], 2) for s in parts]
         a = [np.where(t[:, 1] == 0, 1, t[:, 1]) for t in tables]
         w = [t[:, 0] * v for t, v in zip(tables, a, strict=True)]
-        mean, gain = oracle.believed(w, [1 / v - 1 for v in a], share, rate)
+        start = oracle.table(base, "features", X.shape[1], 2)
+        before = start[:, 0] * np.where(start[:, 1] == 0, 1, start[:, 1])
+        mean, gain = oracle.believed(w, [1 / v - 1 for v in a], before, share, rate)
         found = oracle.table(merged, "features", X.shape[1], 2)
         np.testing.assert_allclose(found[:, 0] * found[:, 1], mean, rtol=1e-9, atol=1e-15)
         np.testing.assert_allclose(found[:, 1], 1 / (1 + gain), rtol=1e-9)
@@ -224,10 +239,13 @@ def test_dual_averaging(beta):
     for merged, base, parts, weights in setups("RDA", beta=beta):
         share, _ = oracle.shares(base, parts, weights)
         t = oracle.total(base, parts, "seen")
+        before = oracle.table(base, "features", X.shape[1], 1)
+        tables = [oracle.table(s, "features", X.shape[1], 1) for s in parts]
+        moved = np.array([p * (v != before) for p, v in zip(share, tables, strict=True)])
         theta = sum(
-            p * divisor(t) / divisor(s["seen"]) * oracle.table(s, "features", X.shape[1], 1)
-            for p, s in zip(share, parts, strict=True)
-        )
+            p * divisor(t) / divisor(s["seen"]) * v
+            for p, s, v in zip(moved, parts, tables, strict=True)
+        ) / moved.sum(0)
         found = oracle.table(merged, "features", X.shape[1], 1)
         np.testing.assert_allclose(found, theta, rtol=1e-10, atol=1e-14)
         assert merged["seen"] == t
@@ -238,11 +256,13 @@ def test_adaptive_learners_weigh_by_squared_gradients(name, squares):
     for merged, base, parts, weights in setups(name, l1=0.0, delta=0.5):
         share, rate = oracle.shares(base, parts, weights)
         width = 2 * squares
-        before = oracle.table(base, "features", X.shape[1], width)[:, squares]
+        start = oracle.table(base, "features", X.shape[1], width)
+        before = start[:, squares]
+        old = start[:, 0] / (0.5 + np.sqrt(start[:, 1])) if squares == 1 else start[:, 0]
         tables = [oracle.table(s, "features", X.shape[1], width) for s in parts]
         root = [0.5 + np.sqrt(t[:, 1]) for t in tables]
         w = [t[:, 0] / r if squares == 1 else t[:, 0] for t, r in zip(tables, root, strict=True)]
-        mean, _ = oracle.believed(w, [t[:, squares] - before for t in tables], share, rate)
+        mean, _ = oracle.believed(w, [t[:, squares] - before for t in tables], old, share, rate)
         gain = before + sum(t[:, squares] - before for t in tables)
         found = oracle.table(merged, "features", X.shape[1], width)
         np.testing.assert_allclose(found[:, squares], gain, rtol=1e-10)
@@ -288,7 +308,9 @@ def test_sketches_keep_the_strongest_directions(name):
         sketches = [sketch_of(s, dense) for s in parts]
         v, mean = sketch_of(merged, dense)
         np.testing.assert_allclose(v @ v.T, np.eye(3), atol=1e-9)
-        expected = share @ [m for _, m in sketches]
+        known = len(sketch_of(base, dense)[1]) if base["rounds"] else 0
+        before = sketch_of(base, dense)[1] if known else np.zeros(X.shape[1])
+        expected = oracle.averaged([m for _, m in sketches], before, share)
         np.testing.assert_allclose(mean, expected, rtol=1e-8, atol=1e-12)
         energies = [np.array(s["sketch.energy"]) for s in parts]
         whole = oracle.strongest([v for v, _ in sketches], energies, rate, 3)
@@ -348,6 +370,7 @@ def test_recommended_merges_member_by_member():
             mean, total = oracle.believed(
                 [t[:, at] for t in tables],
                 [t[:, gain] for t in tables],
+                oracle.table(base, "weights", X.shape[1], 16)[:, at],
                 share,
                 rate,
                 PRIORS[member],
@@ -392,6 +415,28 @@ def test_curves_of_recommended_have_common_knots():
     again = columns_of(state_of(lopsided.merge(shards, base=merged)))
     for feature, (_, _, knots) in columns.items():
         np.testing.assert_array_equal(again[feature][2], knots)
+
+
+@pytest.mark.parametrize("name", ["Recommended", "COG-II"])
+def test_many_rounds_keep_quality_and_probabilities(name):
+    rng = np.random.default_rng(7)
+    rows = rng.normal(size=(24_000, 3))
+    y = (rows[:, 0] ** 2 + rows[:, 1] + rng.normal(size=len(rows)) > 3).astype(int)
+    train, test = slice(0, 16_000), slice(16_000, None)
+    alone = make(name, "auto").fit(rows[train], y[train])
+    model = None
+    for k in range(8):
+        parts = [make(name, "auto") for _ in range(8)] if k == 0 else lopsided.split(model, 8)
+        for shard, part in enumerate(parts):
+            own = slice(shard + 8 * k, 16_000, 64)
+            part.partial_fit(rows[own], y[own], classes=[0, 1])
+        model = lopsided.merge(parts, base=model)
+    both = [lopsided.metrics.auc(y[test], m.score_many(rows[test])) for m in (model, alone)]
+    assert both[0] > both[1] - 0.02
+    probability = model.predict_proba(rows[test])[:, 1]
+    assert probability.mean() == pytest.approx(y[test].mean(), rel=0.15)
+    scores = (probability - y[test]) ** 2
+    assert scores.mean() < ((alone.predict_proba(rows[test])[:, 1] - y[test]) ** 2).mean() + 0.01
 
 
 def test_weighted_majority_merges_after_its_trial_only():

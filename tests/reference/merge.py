@@ -21,13 +21,21 @@ def average(parts, name, share):
     return sum(p * s[name] for p, s in zip(share, parts, strict=True))
 
 
-def believed(values, gains, share, rate, prior=1.0):
-    """Values of precision prior + gain, one row for each part."""
+def believed(values, gains, before, share, rate, prior=1.0):
+    """Values of precision prior + gain, one row for each part; the prior is that of who moved."""
     values, gains = np.asarray(values), np.asarray(gains)
-    shape = (-1,) + (1,) * (values.ndim - 1)
-    data = rate.reshape(shape) * gains
-    q = share.reshape(shape) * prior + data
-    return (q * values).sum(0) / q.sum(0), data.sum(0)
+    moved = ~np.isclose(values, before, rtol=1e-12, atol=0)
+    whose = share[:, None] * moved
+    data = rate[:, None] * gains
+    q = prior * whose / np.where(moved.any(0), whose.sum(0), 1) + data
+    with np.errstate(invalid="ignore"):
+        mean = (q * values).sum(0) / q.sum(0)
+    return np.where(moved.any(0), mean, before), data.sum(0)
+
+
+def averaged(values, before, share):
+    """Weights without precisions: the average of those that moved."""
+    return believed(values, np.zeros_like(values), before, share, np.ones(len(share)))[0]
 
 
 def believed_full(means, covariances, share, rate):

@@ -10,9 +10,10 @@ namespace lopsided::merging {
 namespace {
 
 // Values followed by their gains, `lanes` of either, for one input.
-void believe(const Merge& merge, const double* prior, const double* cap, std::size_t lanes, auto row_of, double* out) {
+void believe(const Merge& merge, const double* prior, const double* cap, std::size_t lanes, const double* before,
+             auto row_of, double* out) {
   for (std::size_t i = 0; i < lanes; ++i) {
-    const auto all = merge.believed(prior[i], [&](std::size_t k) {
+    const auto all = merge.believed(prior[i], before[i], [&](std::size_t k) {
       const double* row = row_of(k);
       return Merge::Belief{row[i], row[lanes + i]};
     });
@@ -48,8 +49,8 @@ void merge_weighted_majority(Merge& merge) {
     merge.out["rho"].values = {numbers.at("odds") * (merge.out["cost.negatives"].number() + 1) /
                                (merge.out["cost.positives"].number() + 1)};
   }
-  merge.rows("members", [&](std::uint32_t, const auto& rows, double* out) {
-    believe(merge, ones, no_cap, 4, [&](std::size_t k) { return rows[k]; }, out);
+  merge.rows("members", [&](std::uint32_t, const auto& rows, const double* before, double* out) {
+    believe(merge, ones, no_cap, 4, before, [&](std::size_t k) { return rows[k]; }, out);
   });
   for (const std::string member : {"full.4.", "full.5."})
     if (merge.parts[0].contains(member + "mean")) merge_full(merge, member + "mean", member + "covariance");
@@ -191,13 +192,12 @@ class AdditiveLogisticMerge {
 
   void run() {
     for (const char* name : {"rows", "scale.squares", "scale.count", "positives", "negatives"}) merge_.sum(name);
-    for (const char* name : {"slope", "shift", "curvature"}) merge_.average(name);
-    losses();
+    for (const char* name : {"slope", "shift", "curvature", "losses"}) merge_.average(name);
     find_columns();
     statistics();
-    merge_.rows("weights", [&](std::uint32_t, const auto& rows, double* out) {
-      believe(merge_, low_prior, low_cap, 4, [&](std::size_t k) { return rows[k]; }, out);
-      believe(merge_, high_prior, high_cap, 4, [&](std::size_t k) { return rows[k] + 8; }, out + 8);
+    merge_.rows("weights", [&](std::uint32_t, const auto& rows, const double* before, double* out) {
+      believe(merge_, low_prior, low_cap, 4, before, [&](std::size_t k) { return rows[k]; }, out);
+      believe(merge_, high_prior, high_cap, 4, before + 8, [&](std::size_t k) { return rows[k] + 8; }, out + 8);
     });
     hats();
     order();
@@ -206,14 +206,6 @@ class AdditiveLogisticMerge {
   }
 
  private:
-  // Differences between members are what counts.
-  void losses() {
-    merge_.sum("losses");
-    auto& all = merge_.out["losses"].values;
-    const double least = std::min(0.0, *std::min_element(all.begin(), all.end()));
-    for (double& one : all) one -= least;
-  }
-
   void find_columns() {
     const auto add = [&](const Columns& from) {
       for (const Column& one : from.all)
@@ -249,17 +241,12 @@ class AdditiveLogisticMerge {
   }
 
   void statistics() {
-    std::unordered_map<std::uint32_t, const double*> before;
-    const Entry& old = merge_.base.at("features");
-    for (std::size_t k = 0; k < old.rows.size(); ++k) before[old.rows[k]] = &old.values[k * stat_width];
-    merge_.rows("features", [&](std::uint32_t feature, const auto& rows, double* out) {
-      const auto found = before.find(feature);
+    merge_.rows("features", [&](std::uint32_t feature, const auto& rows, const double* before, double* out) {
       double only = 0;
       bool one_value = true;
       for (const int i : {stat_count, stat_sum, stat_squares}) {
-        const double start = found == before.end() ? 0 : found->second[i];
-        out[i] = start;
-        for (const double* row : rows) out[i] += row[i] - start;
+        out[i] = before[i];
+        for (const double* row : rows) out[i] += row[i] - before[i];
       }
       for (const double* row : rows) {
         if (row[stat_count] == 0) continue;
@@ -278,18 +265,18 @@ class AdditiveLogisticMerge {
     std::vector<std::vector<double>> here(merge_.size());
     for (std::size_t c = 0; c < columns_.all.size(); ++c) {
       const Column& column = columns_.all[c];
-      for (std::size_t k = 0; k < merge_.size(); ++k) {
-        const Column* own = parts_[k].of(column.feature);
-        if (!own) here[k].assign(most_knots * hat_width, 0.0);
-        else
-          here[k] =
-              moved_hats(&merge_.of(k, "kept.hats").values[parts_[k].place(column.feature) * most_knots * hat_width],
-                         own->knots, column.knots);
-      }
+      const auto in = [&](const State& state, const Columns& columns) {
+        const Column* own = columns.of(column.feature);
+        if (!own) return std::vector<double>(most_knots * hat_width);
+        const std::size_t first = columns.place(column.feature) * most_knots * hat_width;
+        return moved_hats(&state.at("kept.hats").values[first], own->knots, column.knots);
+      };
+      const std::vector<double> before = in(merge_.base, base_);
+      for (std::size_t k = 0; k < merge_.size(); ++k) here[k] = in(merge_.parts[k], parts_[k]);
       for (std::size_t i = 0; i < column.knots.size(); ++i)
         believe(
-            merge_, high_prior, high_cap, 4, [&](std::size_t k) { return &here[k][i * hat_width]; },
-            &out[(c * most_knots + i) * hat_width]);
+            merge_, high_prior, high_cap, 4, &before[i * hat_width],
+            [&](std::size_t k) { return &here[k][i * hat_width]; }, &out[(c * most_knots + i) * hat_width]);
     }
   }
 
@@ -320,13 +307,14 @@ class AdditiveLogisticMerge {
 
   // By the tokens of a pair: features, and ranges of columns, which have other numbers here.
   void pairs() {
+    static constexpr double nothing[hat_width] = {};
     std::unordered_map<std::uint64_t, std::size_t> numbers;
     std::vector<std::pair<double, double>> keys;
     std::vector<std::vector<const double*>> rows;
-    for (std::size_t k = 0; k < merge_.size(); ++k) {
-      const auto &own = merge_.of(k, "kept.pairs").values, &weights = merge_.of(k, "kept.pairs.weights").values;
+    const auto add = [&](const State& state, const Columns& columns, std::size_t place) {
+      const auto &own = state.at("kept.pairs").values, &weights = state.at("kept.pairs.weights").values;
       for (std::size_t i = 0; i + 2 <= own.size(); i += 2) {
-        const auto a = token(k, own[i]), b = token(k, own[i + 1]);
+        const auto a = token(columns, own[i]), b = token(columns, own[i + 1]);
         if (!a || !b) continue;
         const auto [low, high] = std::minmax(*a, *b);
         const auto [at, fresh] = numbers.try_emplace(std::uint64_t{low} << 32 | high, keys.size());
@@ -336,26 +324,27 @@ class AdditiveLogisticMerge {
         }
         if (fresh) {
           keys.emplace_back(low, high);
-          rows.emplace_back(merge_.size(), nullptr);
+          rows.emplace_back(merge_.size() + 1, nothing);
         }
-        rows[at->second][k] = &weights[i / 2 * hat_width];
+        rows[at->second][place] = &weights[i / 2 * hat_width];
       }
-    }
+    };
+    add(merge_.base, base_, merge_.size());
+    for (std::size_t k = 0; k < merge_.size(); ++k) add(merge_.parts[k], parts_[k], k);
     auto &out = merge_.start("kept.pairs").values, &weights = merge_.start("kept.pairs.weights").values;
     out.clear();
     weights.assign(keys.size() * hat_width, 0.0);
-    constexpr double nothing[hat_width] = {};
     for (std::size_t i = 0; i < keys.size(); ++i) {
       out.insert(out.end(), {keys[i].first, keys[i].second});
       believe(
-          merge_, high_prior, high_cap, 4, [&](std::size_t k) { return rows[i][k] ? rows[i][k] : nothing; },
+          merge_, high_prior, high_cap, 4, rows[i].back(), [&](std::size_t k) { return rows[i][k]; },
           &weights[i * hat_width]);
     }
   }
-  std::optional<std::uint32_t> token(std::size_t k, double of_part) const {
+  std::optional<std::uint32_t> token(const Columns& columns, double of_part) const {
     const auto token = static_cast<std::uint32_t>(of_part);
     if (token < 0x80000000u) return token;
-    const std::size_t feature = parts_[k].all[(token & 0x7fffffffu) >> 3].feature;
+    const std::size_t feature = columns.all[(token & 0x7fffffffu) >> 3].feature;
     if (!columns_.of(feature)) return {};
     return 0x80000000u | static_cast<std::uint32_t>(columns_.place(feature)) << 3 | (token & 7);
   }

@@ -21,6 +21,12 @@ void Merge::average(const std::string& name) {
     for (std::size_t i = 0; i < to.values.size(); ++i) to.values[i] += share[k] * of(k, name).values[i];
 }
 
+void Merge::weights(const std::string& name) {
+  Entry& to = start(name);
+  for (std::size_t i = 0; i < to.values.size(); ++i)
+    to.values[i] = believed(1, to.values[i], [&](std::size_t k) { return Belief{of(k, name).values[i], 0}; }).value;
+}
+
 void Merge::largest(const std::string& name) {
   Entry& to = start(name);
   for (std::size_t k = 0; k < size(); ++k) {
@@ -85,36 +91,36 @@ double mass_of(const State& state) {
 
 }  // namespace
 
-// The merged model is at a checkpoint. Entries that faded in every part may not become negative.
+// Old labels fade in every part, so tables are averaged; their mass is that of the labels of all parts. The merged model
+// is at a checkpoint.
 void merge_calibration(Merge& merge) {
   if (!merge.has("calibration.labels")) return;
   merge.sum("calibration.labels");
-  auto bins = bins_of(merge.base);
-  const auto before = bins;
-  double mass = mass_of(merge.base);
-  for (const State& part : merge.parts) {
-    auto here = bins_of(part);
-    for (const auto& [bin, old] : before) {
-      here[bin].first -= old.first;
-      here[bin].second -= old.second;
+  const double before = merge.base.at("calibration.labels").number();
+  std::map<double, std::pair<double, double>> bins;
+  double mean = 0, mean_fresh = 0, fresh = 0;
+  for (std::size_t k = 0; k < merge.size(); ++k) {
+    const State& part = merge.parts[k];
+    const double mass = mass_of(part), own = std::min(mass, part.at("calibration.labels").number() - before);
+    mean += merge.share[k] * mass;
+    mean_fresh += merge.share[k] * own;
+    fresh += own;
+    for (const auto& [bin, both] : bins_of(part)) {
+      bins[bin].first += merge.share[k] * both.first;
+      bins[bin].second += merge.share[k] * both.second;
     }
-    for (const auto& [bin, change] : here) {
-      bins[bin].first += change.first;
-      bins[bin].second += change.second;
-    }
-    mass += mass_of(part) - mass_of(merge.base);
   }
+  const Count labels = merge.out["calibration.labels"].count;
+  const double mass = std::min(mean - mean_fresh + fresh, static_cast<double>(labels));
+  const double factor = mean > 0 ? mass / mean : 1;
   Entry& now = merge.start("calibration.now");
   now.values.clear();
-  for (const auto& [bin, both] : bins) {
-    const double negative = std::max(0.0, both.first), positive = std::max(0.0, both.second);
-    if (negative + positive > 0) now.values.insert(now.values.end(), {bin, negative, positive});
-  }
+  for (const auto& [bin, both] : bins)
+    now.values.insert(now.values.end(), {bin, factor * both.first, factor * both.second});
   merge.start("calibration.before") = now;
-  const Count labels = merge.out["calibration.labels"].count;
   merge.start("calibration.checkpoint").count = labels;
   merge.start("calibration.unit").values = {1};
-  merge.start("calibration.mass").values = {std::clamp(mass, 0.0, static_cast<double>(labels))};
+  merge.start("calibration.mass").values = {mass};
 }
 
 namespace {
@@ -137,7 +143,7 @@ Matrix covariance_of(Matrix gains, std::size_t n) {
 void merge_diagonal(Merge& merge, const std::string& mean, const std::string& variance) {
   Entry &means = merge.start(mean), &variances = merge.start(variance);
   for (std::size_t j = 0; j < means.values.size(); ++j) {
-    const auto all = merge.believed(1, [&](std::size_t k) {
+    const auto all = merge.believed(1, means.values[j], [&](std::size_t k) {
       return Merge::Belief{merge.of(k, mean).values[j], gain_of(merge.of(k, variance).values[j])};
     });
     means.values[j] = all.value;

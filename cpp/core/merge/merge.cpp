@@ -12,10 +12,10 @@ namespace {
 
 // Weights that are multiplied with rows ------------------------------------------------------------------------------
 
-void merge_weights(Merge& merge) { merge.average("weights"); }
+void merge_weights(Merge& merge) { merge.weights("weights"); }
 
 void merge_paum(Merge& merge) {
-  merge.average("weights");
+  merge.weights("weights");
   merge.average("bias");
   merge.largest("longest");
 }
@@ -73,44 +73,36 @@ void merge_dual_averaging(Merge& merge) {
   };
   std::vector<double> factor;
   for (std::size_t k = 0; k < merge.size(); ++k)
-    factor.push_back(merge.share[k] * divisor(merge.out["seen"].number()) / divisor(merge.of(k, "seen").number()));
-  merge.rows("features", [&](std::uint32_t, const auto& rows, double* out) {
-    for (std::size_t k = 0; k < merge.size(); ++k) out[0] += factor[k] * rows[k][0];
+    factor.push_back(divisor(merge.out["seen"].number()) / divisor(merge.of(k, "seen").number()));
+  merge.rows("features", [&](std::uint32_t, const auto& rows, const double* before, double* out) {
+    double moved = 0, sum = 0;
+    for (std::size_t k = 0; k < merge.size(); ++k) {
+      if (rows[k][0] == before[0]) continue;
+      moved += merge.share[k];
+      sum += merge.share[k] * factor[k] * rows[k][0];
+    }
+    out[0] = moved > 0 ? sum / moved : before[0];
   });
   choose_shrinkage(merge, [](const double* row) { return row[0]; });
 }
 
-// The squared gradients of a feature in the base, 0 if there are none.
-class Squares {
- public:
-  Squares(const Merge& merge, std::size_t place) : table_(merge.base.at("features")), place_(place) {}
-  double of(std::uint32_t feature) {
-    while (at_ < table_.rows.size() && table_.rows[at_] < feature) ++at_;
-    return at_ < table_.rows.size() && table_.rows[at_] == feature ? table_.values[at_ * table_.size + place_] : 0;
-  }
-
- private:
-  const Entry& table_;
-  std::size_t place_, at_ = 0;
-};
-
 // Weights count by the squared gradients behind them, which are summed.
-Merge::Belief by_squares(const Merge& merge, double before, auto weight_of, auto squares_of) {
-  Merge::Belief out = merge.believed(
-      1, [&](std::size_t k) { return Merge::Belief{weight_of(k), std::max(0.0, squares_of(k) - before)}; });
-  out.gain = before;
-  for (std::size_t k = 0; k < merge.size(); ++k) out.gain += squares_of(k) - before;
+Merge::Belief by_squares(const Merge& merge, Merge::Belief before, auto get) {
+  Merge::Belief out = merge.believed(1, before.value, [&](std::size_t k) {
+    const Merge::Belief one = get(k);
+    return Merge::Belief{one.value, std::max(0.0, one.gain - before.gain)};
+  });
+  out.gain = before.gain;
+  for (std::size_t k = 0; k < merge.size(); ++k) out.gain += get(k).gain - before.gain;
   return out;
 }
 
 void merge_adaptive_rda(Merge& merge) {
   merge_counts(merge);
   const double delta = merge.options.numbers.at("delta");
-  Squares before(merge, 1);
-  merge.rows("features", [&](std::uint32_t feature, const auto& rows, double* out) {
-    const auto all = by_squares(
-        merge, before.of(feature), [&](std::size_t k) { return rows[k][0] / (delta + std::sqrt(rows[k][1])); },
-        [&](std::size_t k) { return rows[k][1]; });
+  const auto of = [=](const double* row) { return Merge::Belief{row[0] / (delta + std::sqrt(row[1])), row[1]}; };
+  merge.rows("features", [&](std::uint32_t, const auto& rows, const double* before, double* out) {
+    const auto all = by_squares(merge, of(before), [&](std::size_t k) { return of(rows[k]); });
     out[0] = all.value * (delta + std::sqrt(all.gain));
     out[1] = all.gain;
   });
@@ -144,11 +136,17 @@ void merge_truncated_gradient(Merge& merge) {
   for (std::size_t k = 0; k < merge.size(); ++k)
     waiting += merge.share[k] * (merge.of(k, "shrinks").number() - merge.of(k, "due").number());
   merge.start("shrinks").values = {waiting};
-  merge.rows("features", [&](std::uint32_t, const auto& rows, double* out) {
+  merge.rows("features", [&](std::uint32_t, const auto& rows, const double* before, double* out) {
+    double moved = 0, sum = 0, all = 0;
     for (std::size_t k = 0; k < merge.size(); ++k) {
       const double w = rows[k][0], due = merge.of(k, "due").number();
-      out[0] += merge.share[k] * (std::abs(w) > ceiling ? w : shrunk(w, due - rows[k][1]));
+      const double settled = merge.share[k] * (std::abs(w) > ceiling ? w : shrunk(w, due - rows[k][1]));
+      all += settled;
+      if (w == before[0] && rows[k][1] == before[1]) continue;
+      moved += merge.share[k];
+      sum += settled;
     }
+    out[0] = moved > 0 ? sum / moved : all;
   });
   settle(merge);
 }
@@ -156,12 +154,12 @@ void merge_truncated_gradient(Merge& merge) {
 void merge_adaptive_fobos(Merge& merge) {
   merge_counts(merge);
   const double delta = merge.options.numbers.at("delta");
-  Squares before(merge, 2);
-  merge.rows("features", [&](std::uint32_t feature, const auto& rows, double* out) {
-    const auto all = by_squares(
-        merge, before.of(feature),
-        [&](std::size_t k) { return shrunk(rows[k][0], (merge.of(k, "due").number() - rows[k][1]) * rows[k][3]); },
-        [&](std::size_t k) { return rows[k][2]; });
+  const auto of = [](const double* row, const State& state) {
+    return Merge::Belief{shrunk(row[0], (state.at("due").number() - row[1]) * row[3]), row[2]};
+  };
+  merge.rows("features", [&](std::uint32_t, const auto& rows, const double* before, double* out) {
+    const auto all =
+        by_squares(merge, of(before, merge.base), [&](std::size_t k) { return of(rows[k], merge.parts[k]); });
     out[0] = all.value;
     out[2] = all.gain;
     out[3] = all.gain == 0 ? 0 : 1 / (delta + std::sqrt(all.gain));
@@ -173,8 +171,8 @@ double ssol_variance(const double* row) { return row[1] == 0 ? 1 : row[1]; }
 
 void merge_ssol(Merge& merge) {
   merge_counts(merge);
-  merge.rows("features", [&](std::uint32_t, const auto& rows, double* out) {
-    const auto all = merge.believed(1, [&](std::size_t k) {
+  merge.rows("features", [&](std::uint32_t, const auto& rows, const double* before, double* out) {
+    const auto all = merge.believed(1, before[0] * ssol_variance(before), [&](std::size_t k) {
       const double a = ssol_variance(rows[k]);
       return Merge::Belief{a * rows[k][0], 1 / a - 1};
     });

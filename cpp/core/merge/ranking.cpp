@@ -7,7 +7,7 @@ namespace lopsided::merging {
 
 // Means and scatters about the mean of the base, as for scaling.
 void merge_opauc(Merge& merge) {
-  merge.average("weights");
+  merge.weights("weights");
   for (const std::string side : {"negatives.", "positives."}) {
     const std::string weight = side + "weight", mean = side + "mean", scatter = side + "scatter";
     merge.sum(weight);
@@ -65,7 +65,7 @@ StoredRows others(StoredRows rows, StoredRows known) {
 // A uniform sample of all rows: those of the base, which stand for the rows it has seen, and the new ones of each part,
 // which stand for the rows seen since.
 void merge_oam(Merge& merge) {
-  merge.average("weights");
+  merge.weights("weights");
   merge.sum("draws");
   Count& draws = merge.out["draws"].count;
   const double seed = merge.options.numbers.at("seed");

@@ -3,8 +3,10 @@
 // s0 is an entry of the base, s_k that of part k, n_k the rows that part k learned from and w_k their weight.
 //   share p_k = w_k n_k / sum w n, rate r_k = p_k / (n_k / sum n)
 //   sum      s0 + sum (s_k - s0)                  for what is counted
-//   average  sum p_k s_k                          for weights
-//   believed values v_k of precision P0 + g_k     sum q_k v_k / sum q_k, q_k = p_k P0 + r_k g_k; g = sum r_k g_k
+//   average  sum p_k s_k                          for settings that are learned
+//   believed values v_k of precision P0 + g_k     sum q_k v_k / sum q_k, q_k = m_k P0 + r_k g_k; g = sum r_k g_k
+// where m_k is p_k divided by the sum over those parts that have moved the value, 0 for others: a part that has not met a
+// feature says nothing about it. Weights without a precision have g = 0.
 // Parts start a round with 1 / K of the gains g of the base, so these sum to the gain of all rows.
 #pragma once
 
@@ -28,17 +30,20 @@ struct Merge {
   // A copy of the base's entry, to be filled in.
   Entry& start(const std::string& name) { return out[name] = base.at(name); }
 
-  void sum(const std::string& name);      // a count, number, list, vector or matrix
-  void average(const std::string& name);  // a number, list, vector
+  void sum(const std::string& name);  // a count, number, list, vector or matrix
+  void average(const std::string& name);  // a number or list
+  void weights(const std::string& name);  // a vector, believed
   void largest(const std::string& name);  // of a count or number
   void same(const std::string& name, const std::string& otherwise);  // refuses unless all parts have the same
 
-  // Calls each(feature, rows of the parts, out) for every feature that has numbers in the table of a part or the base.
-  // A part without numbers for it has zeros.
+  // Calls each(feature, rows of the parts, row of the base, out) for every feature that has numbers in the table of a
+  // part. Without numbers there are zeros.
   template <class Each>
   void rows(const std::string& name, Each each) {
     Entry& to = out[name] = {Entry::Form::table, {}, {}, base.at(name).size, 0};
     const std::size_t width = to.size;
+    const Entry& old = base.at(name);
+    std::size_t in_base = 0;
     std::vector<std::size_t> at(size());
     std::vector<const double*> rows(size());
     const std::vector<double> zeros(width);
@@ -53,8 +58,11 @@ struct Merge {
         const bool here = at[k] < entry.rows.size() && entry.rows[at[k]] == next;
         rows[k] = here ? entry.values.data() + at[k]++ * width : zeros.data();
       }
+      while (in_base < old.rows.size() && old.rows[in_base] < next) ++in_base;
+      const bool known = in_base < old.rows.size() && old.rows[in_base] == next;
+      const double* before = known ? old.values.data() + in_base * width : zeros.data();
       std::fill(row.begin(), row.end(), 0.0);
-      each(static_cast<std::uint32_t>(next), rows, row.data());
+      each(static_cast<std::uint32_t>(next), rows, before, row.data());
       to.rows.push_back(static_cast<std::uint32_t>(next));
       to.values.insert(to.values.end(), row.begin(), row.end());
     }
@@ -63,18 +71,21 @@ struct Merge {
   struct Belief {
     double value, gain;
   };
-  // get(k) is the value of part k and the gain of its precision.
+  // get(k) is the value of part k and the gain of its precision, `before` the value of the base.
   template <class Get>
-  Belief believed(double prior, Get get) const {
+  Belief believed(double prior, double before, Get get) const {
+    double moved = 0;
+    const auto has_moved = [=](double value) { return std::abs(value - before) > 1e-12 * std::abs(before); };
+    for (std::size_t k = 0; k < size(); ++k) moved += has_moved(get(k).value) ? share[k] : 0;
     double above = 0, below = 0, gain = 0;
     for (std::size_t k = 0; k < size(); ++k) {
       const Belief one = get(k);
-      const double data = rate[k] * one.gain, q = share[k] * prior + data;
+      const double data = rate[k] * one.gain, q = (has_moved(one.value) ? share[k] / moved * prior : 0) + data;
       above += q * one.value;
       below += q;
       gain += data;
     }
-    return {above / below, gain};
+    return {moved > 0 ? above / below : before, gain};
   }
 };
 

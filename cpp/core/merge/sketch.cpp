@@ -95,6 +95,19 @@ void finish(Merge& merge, const Directions& all, std::size_t features) {
   merge.start("sketch.entered").count = std::max(entered, most);
 }
 
+// w + Z' b of some features, which are in order and hold all that have entered.
+std::vector<double> means_of(const State& state, std::span<const std::uint32_t> features) {
+  std::vector<double> out(features.size());
+  const auto& b = state.at("sketch.b").values;
+  const Entry& table = state.at("sketch");
+  for (std::size_t at = 0, column = 0; at < table.rows.size(); ++at) {
+    while (features[column] != table.rows[at]) ++column;
+    const double* row = table.values.data() + at * table.size;
+    out[column] = row[0] + product(b.data(), row + 1, b.size());
+  }
+  return out;
+}
+
 }  // namespace
 
 void merge_sketch(Merge& merge) {
@@ -113,7 +126,7 @@ void merge_sketch(Merge& merge) {
     parts.push_back(std::move(one));
   }
   const Directions all = strongest(parts, merge.rate);
-  merge.average("mean");
+  merge.weights("mean");
   for (std::size_t i = 0; i < m; ++i) {
     const auto row = all.rows.begin() + static_cast<std::ptrdiff_t>(i * all.columns);
     merge.start(direction(i)).values.assign(row, row + static_cast<std::ptrdiff_t>(features));
@@ -134,11 +147,11 @@ void merge_sparse_sketch(Merge& merge) {
   features.erase(std::unique(features.begin(), features.end()), features.end());
   const std::size_t n = features.size();
   std::vector<Directions> parts;
-  std::vector<double> mean(n);
-  for (std::size_t k = 0; k < merge.size(); ++k) {
-    const State& part = merge.parts[k];
+  const std::vector<double> before = means_of(merge.base, features);
+  std::vector<std::vector<double>> means;
+  for (const State& part : merge.parts) {
+    means.push_back(means_of(part, features));
     const auto &basis = part.at("sketch.basis").values, &outside = part.at("sketch.outside").values;
-    const auto& b = part.at("sketch.b").values;
     const Entry& table = part.at("sketch");
     Directions one{m, n + m, Matrix(m * (n + m)), part.at("sketch.energy").values};
     const auto put = [&](std::size_t column, auto z) {
@@ -153,7 +166,6 @@ void merge_sparse_sketch(Merge& merge) {
       while (features[column] != table.rows[at]) ++column;
       const double* row = table.values.data() + at * table.size;
       put(column, [&](std::size_t l) { return row[1 + l]; });
-      mean[column] += merge.share[k] * (row[0] + product(b.data(), row + 1, m));
     }
     for (std::size_t j = 0; j < m; ++j) put(n + j, [&](std::size_t l) { return outside[l * m + j]; });
     parts.push_back(std::move(one));
@@ -163,7 +175,8 @@ void merge_sparse_sketch(Merge& merge) {
   table.rows = features;
   table.values.assign(n * table.size, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
-    table.values[j * table.size] = mean[j];
+    table.values[j * table.size] =
+        merge.believed(1, before[j], [&](std::size_t k) { return Merge::Belief{means[k][j], 0}; }).value;
     for (std::size_t i = 0; i < m; ++i) table.values[j * table.size + 1 + i] = all.rows[i * all.columns + j];
   }
   finish(merge, all, n);
