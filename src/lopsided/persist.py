@@ -25,6 +25,7 @@ from .errors import DivergedError, InputTypeError, ModelFileError
 from .estimator.base import OnlineClassifier
 from .estimator.labels import Labels
 from .estimator.locking import lock_of
+from .estimator.schema import Schema
 
 FORMAT = 2  # 2: with the calibration of scores
 _RENAMED = {"Recommended": "WeightedMajority"}  # learners of format 1 that have another name now
@@ -118,6 +119,8 @@ def to_bytes(
         "state": {k: _pack(v) for k, v in state.items() if k not in arrays},
         "run": _pack(run),
     }
+    if model.schema_ is not None:
+        about["schema"] = _pack(model.schema_.record())
     if not type(model).__module__.startswith("lopsided."):  # for the message when it is not there
         about["module"] = type(model).__module__
     return _to_file(about, arrays)
@@ -155,6 +158,8 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
             current=parameters == built["dict"][0][1],  # else set after the model last learned
         )
         run = _unpack(about["run"])
+        if "schema" in about:
+            model.schema_ = Schema.of(_unpack(about["schema"]))
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:

@@ -119,7 +119,7 @@ words = st.sampled_from(["u", "v", "w", "", '"a\nb"', '"', '5"', "u,v", "\xe9"])
 @settings(max_examples=150, deadline=None)
 @given(
     rows=st.lists(st.tuples(cells, words, words, st.sampled_from("0012")), max_size=25),
-    missing=st.sampled_from(["error", "zero", "drop"]),
+    missing=st.sampled_from(["error", "indicate", "zero", "drop"]),
     chunk_bytes=sizes,
     block_rows=st.integers(1, 7),
 )

@@ -349,6 +349,7 @@ class Active(OnlineClassifier):
         """
         inner: Any = type(model)(**model.get_params(deep=False))
         self = cls(learner=inner, **parameters)
+        self.schema_ = model.schema_
         before = model.refresh()
         if before is not None:
             made = self._make(before.labels, before.scaling)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ..errors import LopsidedError
+from .config import with_config
 
 _COMMANDS = {
     "ask": "Choose which labels to buy: events in, questions out.",
@@ -23,6 +24,7 @@ _COMMANDS = {
     "learners": "List the learners and what each is for.",
     "merge": "Merge models that learned from shards of one stream.",
     "predict": "Score rows with a saved model.",
+    "questions": "List the questions that wait for a label.",
     "reproduce": "Rerun tables and figures of the five papers and print both results.",
     "run": "Learn from a stream, predicting every event before learning from it.",
     "serve": "Run a durable service: score events, ask for labels, learn.",
@@ -51,8 +53,7 @@ class LazyGroup(click.Group):
         if name not in _COMMANDS:
             return None
         module = importlib.import_module(f".{name}", __name__)
-        command: click.Command = module.command
-        return command
+        return with_config(module.command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -13,9 +13,10 @@ from ..algorithms.budget import Budget
 from ..algorithms.query import NEEDS, RULE_PARAMETERS
 from ..catalog import find, make
 from ..estimator.base import OnlineClassifier
-from .options import parse_label, parse_settings
+from .options import ReadingOptions, parse_label, parse_settings
 
 DEFAULT_LEARNER = "Recommended"
+Timed = TypeVar("Timed", bound=ReadingOptions)
 
 _ASKING = (
     click.option("--budget", help="Labels to buy: 1000, 5%, 20/1000, 50/day or 300EUR@1.5."),
@@ -83,7 +84,16 @@ class LearnerOptions:
         return asker
 
 
-def check_time(model: OnlineClassifier, time: str | None) -> None:
+def with_time(options: Timed, model: OnlineClassifier) -> Timed:
+    """Return options with the column of times, given or known; raise unless it is wanted."""
+    time, schema = options.time, model.schema_
+    if time is None and schema is not None and model.needs_time:
+        time = schema.time
+    _check_time(model, time)
+    return dataclasses.replace(options, time=time)
+
+
+def _check_time(model: OnlineClassifier, time: str | None) -> None:
     """Raise unless times are given when, and only when, the budget wants them."""
     daily = model.needs_time
     if daily and time is None:

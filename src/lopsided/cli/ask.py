@@ -7,7 +7,8 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 import click
@@ -20,18 +21,20 @@ from ..algorithms.decision import Decision
 from ..data.block import BadLines, Block
 from ..data.gather import taken
 from ..errors import BadRowError, DataError
+from ..estimator.schema import Schema
 from ..persist import load_run, save
 from .active_options import (
     LearnerOptions,
     asking_options,
-    check_time,
     time_option,
+    with_time,
 )
 from .model_lock import asking_alone, lock_path, model_lock
 from .options import (
     ReadingOptions,
     check_apart,
     check_writable,
+    print_notes,
     reader_from,
     reading_options,
     safe_csv_option,
@@ -40,8 +43,8 @@ from .options import (
 from .output import left_out, write_bad_lines
 from .result_file import cell, on_screen
 from .signals import not_stopped, stop_by_exception
+from .waiting import FIELDS, Waiting, question_column
 
-_COLUMNS = ("id", "line", "score", "predicted", "asked", "probability")
 _FOR_NEW = {
     "learner": "--learner",
     "settings": "--set",
@@ -75,6 +78,7 @@ class AskOptions(LearnerOptions, ReadingOptions):
 Examples:
   lopsided ask model.lop monday.csv --learner OA3-diag --budget 200 --positive fraud > questions.csv
   lopsided ask model.lop tuesday.csv >> questions.csv
+  lopsided ask trained.lop today.csv --budget 50/day --time when --id txn_id
   tail -f events.jsonl | lopsided ask model.lop - -f jsonl --json
 """
 )
@@ -95,9 +99,10 @@ def command(**options: Any) -> int:
     """Score EVENTS, which have no labels, and write those whose labels MODEL wants to buy.
 
     MODEL is created if it does not exist and --budget or --query is given; --budget gives an
-    existing one another budget. After each block of events the model is saved, then the questions
-    are written, so that no label is paid for twice. `lopsided tell` takes the answers. Labels in
-    EVENTS are ignored.
+    existing one another budget, and lets one begin to ask that never has. EVENTS is read as the
+    data that the model learned from was. After each block of events the model is saved, then the
+    questions are written, so that no label is paid for twice. `lopsided tell` takes the answers,
+    `lopsided questions` lists what waits for one. Labels in EVENTS are ignored.
     """
     given = AskOptions(**options)
     with asking_alone(given.model, given.events):
@@ -108,41 +113,54 @@ def _run(options: AskOptions) -> int:
     path, events = options.model, options.events
     with model_lock(path):
         found, state = _model(options)
-    check_time(found, options.time)
     line, last = _broken(options, state)
     if line and events == "-":
         click.echo(
             f"lines 1 to {line} were scored before and are skipped; --anew scores them again",
             err=True,
         )
+    options = with_time(options, found)
+    if line:  # its lines are read again, as they were
+        found.schema_ = _started_with(state)
+    schema = None if found.schema_ is None else found.schema_.record()
     reader = reader_from(events, options, found, labelled=False)
     writer = Writer(options)
-    where: dict[str, Any] = {"events": events, "line": line}
+    where: dict[str, Any] = {"events": events, "line": line, "schema": schema}
+    where["columns"] = (state or {}).get("columns", [])
+    waiting = Waiting.of(state)
     stop_by_exception()
     code = 0
     try:
         if last:
-            writer.write(last)
+            writer.write(last, state.get("columns", ()))
         for block in _after(reader, line):
             with contextlib.ExitStack() as calm:
                 with model_lock(path):
                     calm.enter_context(not_stopped())  # not while it waits for the lock
                     if os.path.exists(path):  # answers may have come in meanwhile
-                        budget, (found, _) = found.budget, _load(path)
+                        budget, (found, now) = found.budget, _load(path, options.asking())
+                        waiting = Waiting.of(now)
                         if as_budget(budget) != as_budget(found.budget):
                             found.set_params(budget=budget)
                     rows = _ask(found, block, reader.bad)
+                    waiting.add(list(block.kept), rows)
                     where["line"] = int(block.lines[-1])
+                    where["columns"] = list(block.kept)
                     last = rows if options.everything else [row for row in rows if row[4]]
-                    save(found, path, {**where, "whole": False, "last": last})
-                writer.write(last)
+                    found.schema_ = reader.schema() or found.schema_
+                    kept = waiting.record(found)
+                    save(found, path, {**where, "whole": False, "last": last, "questions": kept})
+                writer.write(last, block.kept)
     except KeyboardInterrupt as stop:
         code = int(stop.args[0])
         if events != "-" or not os.path.exists(path):
             return code
     with model_lock(path):  # a pipe that was left has nothing to resume
-        found, _ = _load(path)
-        save(found, path, {**where, "whole": True, "last": []})
+        found, now = _load(path, options.asking())
+        found.schema_ = reader.schema() or found.schema_
+        kept = Waiting.of(now).record(found)
+        save(found, path, {**where, "whole": True, "last": [], "questions": kept})
+    print_notes(reader)
     write_bad_lines(reader, options.bad_lines)
     for text in left_out(reader):
         click.echo(f"left out: {text}", err=True)
@@ -167,10 +185,22 @@ def _broken(options: AskOptions, state: Any) -> tuple[int, list[Any]]:
     return state["line"] if resume else 0, state["last"]
 
 
-def _load(path: str) -> tuple[Active, Any]:
+def _started_with(state: Any) -> Schema | None:
+    """Return the schema that an interrupted ask began with."""
+    record = state.get("schema")
+    return None if record is None else Schema.of(record)
+
+
+def _load(path: str, wanted: dict[str, Any]) -> tuple[Active, Any]:
+    """Return the model of a file, one that asks from now on if that is wanted, and its state."""
     model, state = load_run(path)
     if not isinstance(model, Active):
-        raise click.UsageError(f"{path}: this model does not ask: start another with --budget")
+        if not wanted:
+            raise click.UsageError(
+                f"{path}: this model does not ask yet: --budget or --query lets it begin"
+            )
+        model = Active.around(model, **wanted)
+        model.check_params()
     return model, state if state and "whole" in state else None
 
 
@@ -184,10 +214,12 @@ def _model(options: AskOptions) -> tuple[Active, Any]:
         model.check_params()
         assert isinstance(model, Active)
         return model, None
-    found, state = _load(path)
+    found, state = _load(path, wanted)
     if "budget" in wanted and wanted["budget"] != as_budget(found.budget):
         found.set_params(budget=wanted["budget"])
     given = [option for name, option in _FOR_NEW.items() if getattr(options, name)]
+    if state is None and given == ["--query"] and not found.events_:  # it begins to ask
+        return found, None
     if given and _described(options.make()) != _described(found):
         raise click.UsageError(f"{given[0]} is for a new model, but there is {path}")
     return found, state
@@ -218,14 +250,16 @@ def _ask(model: Active, block: Block, bad: BadLines) -> list[list[Any]]:
             bad.add(DataError.of(error, block.file, int(block.lines[error.row])))
             block = taken(block, np.delete(np.arange(len(block.lines)), error.row))
             continue
-        return [_row(d, line) for d, line in zip(decisions, block.lines.tolist(), strict=True)]
+        kept = zip(*block.kept.values(), strict=True) if block.kept else repeat(())
+        rows = zip(decisions, block.lines.tolist(), kept, strict=False)
+        return [_row(decision, line, cells) for decision, line, cells in rows]
     return []
 
 
-def _row(decision: Decision, line: int) -> list[Any]:
+def _row(decision: Decision, line: int, kept: Sequence[str]) -> list[Any]:
     predicted = plain(decision.predicted)
     return [
-        decision.id, line, decision.score, predicted, decision.asked, decision.probability
+        decision.id, line, decision.score, predicted, decision.asked, decision.probability, *kept
     ]  # fmt: skip
 
 
@@ -234,22 +268,22 @@ class Writer:
 
     def __init__(self, options: AskOptions) -> None:
         self._json, self._safe = options.as_json, options.safe_csv
-        self._columns = [c for c in _COLUMNS if options.everything or c != "asked"]
+        self._left_out = () if options.everything else ("asked",)
         self._begun = False
 
-    def write(self, rows: Iterable[list[Any]]) -> None:
+    def write(self, rows: Iterable[list[Any]], kept: Iterable[str] = ()) -> None:
         """Write rows, after the first time behind the names of the columns."""
-        lines = []
-        for row in rows:
-            named = dict(zip(_COLUMNS, row, strict=True))
-            values = {name: named[name] for name in self._columns}
-            lines.append(
-                json.dumps(values)
-                if self._json
-                else ",".join(_cell(value, self._safe) for value in values.values())
-            )
+        kept = list(kept)
+        columns = [question_column(kept), *FIELDS[1:], *kept]
+        used = [at for at, name in enumerate(columns) if name not in self._left_out]
+        lines = [
+            json.dumps({columns[at]: row[at] for at in used})
+            if self._json
+            else ",".join(_cell(row[at], self._safe) for at in used)
+            for row in rows
+        ]
         if not self._json and not self._begun:
-            lines.insert(0, ",".join(self._columns))
+            lines.insert(0, ",".join(cell(columns[at]) for at in used))
         self._begun = True
         sys.stdout.writelines(f"{line}\n" for line in on_screen(lines))
         sys.stdout.flush()

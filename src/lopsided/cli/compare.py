@@ -22,10 +22,10 @@ from ..estimator.base import OnlineClassifier
 from ..estimator.labels import Labels, each_strange
 from .compare_options import CompareOptions
 from .options import (
-    config_option,
     cost_option,
     parse_label,
     parse_settings,
+    print_notes,
     quiet_option,
     reader_with,
     reading_options,
@@ -139,7 +139,6 @@ Examples:
 @click.option("--sweep", metavar="NAME", help="Print the metric against this parameter instead.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --table json.")
 @quiet_option
-@config_option
 @reading_options
 def command(**options: Any) -> int:
     """Compare learners on DATA: the same rows, the same runs, parameters chosen for each.
@@ -305,6 +304,7 @@ class _Job:
         if getattr(reader, "base", 0) is None and getattr(before, "base", None) is not None:
             reader.base = before.base
         block = gather(reader)
+        print_notes(reader)
         if self._options.positive is not None:
             like = self._labels(block)[0].item()
             for model in self._models.values():

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
+from .._text import visible
 from ..data.block import Dense, Sparse
 from ..errors import InputError
 from ..estimator.base import OnlineClassifier
@@ -38,29 +39,33 @@ def command(model: str, data: str, top: int, limit: int, as_json: bool, **readin
     reader = reader_from(data, ReadingOptions(**reading), found, labelled=False)
     left = limit
     for block in reader:
-        for line, event in zip(block.lines[:left].tolist(), _events(block.X, found), strict=False):
+        lines = block.lines[:left].tolist()
+        for row, (line, event) in enumerate(zip(lines, _events(block.X, found), strict=False)):
+            kept = {name: cells[row] for name, cells in block.kept.items()}
             why = found.explain_one(event)
             more = why.reasons[top:]
             rest = (len(more), sum(reason.effect for reason in more))
             if as_json:
                 shown = [dataclasses.asdict(reason) for reason in why.reasons[:top]]
-                about = {"line": line, "score": why.score, "base": why.base, "reasons": shown}
-                click.echo(json.dumps({**about, "others": rest[0], "effect_of_others": rest[1]}))
+                about = {"line": line, **kept, "score": why.score, "base": why.base}
+                others = {"others": rest[0], "effect_of_others": rest[1]}
+                click.echo(json.dumps({**about, "reasons": shown, **others}))
             else:
-                _print(line, why, top, rest)
+                place = [f"line {line}", *(f"{name} {text}" for name, text in kept.items())]
+                _print(", ".join(place), why, top, rest)
         left -= len(block.lines)
         if left <= 0:
             break
 
 
-def _print(line: int, why: Any, top: int, rest: tuple[int, float]) -> None:
+def _print(place: str, why: Any, top: int, rest: tuple[int, float]) -> None:
     rows = [("base", "", f"{why.base:+.4f}")]
     for reason in why.reasons[:top]:
         value = "" if reason.value is None else f"{reason.value:g}"
         rows.append((reason.feature, value, f"{reason.effect:+.4f}"))
     if rest[0]:
         rows.append((f"{rest[0]} others", "", f"{rest[1]:+.4f}"))
-    click.echo(f"line {line}: score {why.score:+.4f}")
+    click.echo(f"{visible(place)}: score {why.score:+.4f}")
     print_table(rows)
     click.echo()
 

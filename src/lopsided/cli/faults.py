@@ -13,15 +13,16 @@ _RENAMED = {
     "form": "--format",
     "header": "--no-header",
     "held_out": "--test",
+    "key": "--id",
     "max_bytes": "--max-bytes",
     "max_features": "--max-features",
     "max_line_bytes": "--max-line-bytes",
     "sample_weight": "--weight",
 }
 _SAME = (
-    *("alpha", "base", "budget", "categorical", "delimiter", "drop", "folds", "inner", "jobs"),
-    *("label", "metric", "missing", "order", "permutations", "positive", "query", "search"),
-    *("select", "time", "weight"),
+    *("alpha", "base", "budget", "categorical", "delimiter", "drop", "empty", "folds", "inner"),
+    *("jobs", "keep", "label", "metric", "missing", "order", "permutations", "positive", "query"),
+    *("search", "select", "time", "weight"),
 )
 OPTIONS = {**{name: f"--{name}" for name in _SAME}, **_RENAMED}
 _PYTHON_ONLY = ("classes",)

@@ -13,17 +13,18 @@ import click
 
 from .._atomic import resolved, temporary_file
 from .._text import visible
-from .._toml import tomllib
-from ..data import NamedReader, open_reader
+from ..data import NamedReader, form_of, open_reader
 from ..data.block import BadLines
 from ..data.readers.tabular.classes import label_of
 from ..errors import DataError, UnknownDatasetError
 from ..estimator.base import OnlineClassifier
 from ..estimator.batch import MAX_FEATURES
 from ..estimator.prices import KINDS, check_costs
+from ..estimator.schema import Schema
+from .config import CONFIG
 from .faults import SHELL
 
-_CONFIG = f"{__name__}.config"  # in the context of a command: the file of its options
+_TABLES = ("csv", "parquet", "jsonl")
 max_features_option = click.option(
     "--max-features",
     type=click.IntRange(1, MAX_FEATURES),
@@ -37,8 +38,15 @@ _READING = (
     click.option("--label", help="Label column or key, by name or position."),
     click.option("--weight", help="Weight column or key."),
     click.option("--drop", multiple=True, help="Column or key to leave out. Repeatable."),
+    click.option("--id", "key", help="Column or key of ids, to be copied to the results."),
+    click.option("--keep", multiple=True, help="Column or key to copy to the results. Repeatable."),
     click.option("--categorical", multiple=True, help="Categorical column, or 'auto'. Repeatable."),
-    click.option("--missing", help="What to do about empty cells: error, zero or drop. [error]"),
+    click.option(
+        "--missing", help="What to do about empty cells: indicate, zero, drop or error. [indicate]"
+    ),
+    click.option(
+        "--empty", multiple=True, help="Spelling of an empty cell. Repeatable. [NA, null, ?, ...]"
+    ),
     click.option("--delimiter", help="Delimiter of CSV. [,]"),
     click.option("--no-header", is_flag=True, help="CSV has no header: columns are c0, c1, ..."),
     click.option(
@@ -79,8 +87,11 @@ class ReadingOptions:
     label: str | None
     weight: str | None
     drop: tuple[str, ...]
+    key: str | None
+    keep: tuple[str, ...]
     categorical: tuple[str, ...]
     missing: str | None
+    empty: tuple[str, ...]
     delimiter: str | None
     no_header: bool
     base: int | None
@@ -98,9 +109,12 @@ class ReadingOptions:
             "label": self.label,
             "weight": self.weight,
             "time": self.time,
+            "key": self.key,
             "drop": self.drop,
+            "keep": self.keep,
             "categorical": "auto" if auto else self.categorical,
             "missing": self.missing,
+            "empty": self.empty,
             "delimiter": self.delimiter,
             "header": False if self.no_header else None,
             "base": self.base,
@@ -120,6 +134,7 @@ def reader_from(
     return reader_with(
         data,
         options,
+        schema=model.schema_,
         names=model.feature_names_in_.tolist() if named else None,
         classes=model.classes_.tolist() if fitted else (),
         hash_bits=model.hash_bits,
@@ -127,20 +142,30 @@ def reader_from(
     )
 
 
-def reader_with(data: str, options: ReadingOptions, **known: Any) -> Any:
+def reader_with(
+    data: str, options: ReadingOptions, *, schema: Schema | None = None, **known: Any
+) -> Any:
     """Open data."""
     check_apart((data,), (options.bad_lines,))
     check_writable(options.bad_lines)
     given = {**options.for_reader(), **known, "bad": BadLines(options.skip_bad)}
     form = options.form
     if _is_file(data):
-        reader = open_reader(data, form, **given)
-        for note in getattr(reader, "notes", ()):
-            click.echo(f"note: {visible(str(SHELL.sentence(note)))}", err=True)
+        if schema is None and (os.path.isdir(data) or (form or form_of(data)) in _TABLES):
+            given.setdefault("missing", "indicate")
+        reader = open_reader(data, form, schema=schema, **given)
+        print_notes(reader)
         return reader
     if form is not None:
         raise click.UsageError(f"{data}: there is no such file")
     return NamedReader(data, **given)
+
+
+def print_notes(reader: Any) -> None:
+    """Write what a reader has to say, once."""
+    while reader.notes:
+        text = SHELL.sentence(reader.notes.pop(0))
+        click.echo(f"note: {visible(str(text))}", err=True)
 
 
 def _is_file(data: str) -> bool:
@@ -186,7 +211,7 @@ def parse_label(text: str | None, like: Any = None) -> Any:
 def check_apart(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
     """Raise if a file that is to be written is to be read too, or is to be written twice."""
     context = click.get_current_context(silent=True)
-    inputs = (*inputs, None if context is None else context.meta.get(_CONFIG))
+    inputs = (*inputs, None if context is None else context.meta.get(CONFIG))
     taken = {os.path.realpath(path) for path in inputs if path and os.path.isfile(path)}
     for path in outputs:
         if path is None or (path != "-" and os.path.exists(path) and not os.path.isfile(path)):
@@ -228,49 +253,12 @@ def check_writable(path: str | None) -> None:
     beside.unlink(missing_ok=True)
 
 
-def read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -> None:
-    """Take defaults for a command's options from a TOML file."""
-    if path is None:
-        return
-    try:
-        with open(path, "rb") as file:
-            table = tomllib.load(file)
-    except (OSError, ValueError) as error:  # also of a text that is not UTF-8
-        raise click.UsageError(f"{path}: {error}") from None
-    except RecursionError:
-        raise click.UsageError(f"{path}: its values are nested too deeply") from None
-    names = {
-        flag.removeprefix("--"): str(param.name)
-        for param in ctx.command.params
-        for flag in param.opts
-        if flag.startswith("--")
-    }
-    ctx.meta[_CONFIG] = path
-    for key, value in table.items():
-        if key not in names:
-            from ..estimator.parameters import nearest
-
-            raise click.UsageError(f"{path}: no option {key!r}: {nearest(key, names)}")
-        if isinstance(value, float) and not math.isfinite(value):
-            raise click.UsageError(f"{path}: {key} is {value}: give a finite number")
-        if key == "set" and isinstance(value, dict):
-            value = tuple(f"{k}={v!r}" for k, v in value.items())
-        ctx.default_map = {**(ctx.default_map or {}), names[key]: value}
-
-
 safe_csv_option = click.option(
     "--safe-csv",
     is_flag=True,
     help="Put ' before labels that a spreadsheet would run as a formula.",
 )
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
-config_option = click.option(
-    "--config",
-    callback=read_config,
-    expose_value=False,
-    is_eager=True,
-    help="TOML file with options of this command.",
-)
 
 
 def settings_option(text: str) -> Callable[[Any], Any]:

@@ -18,6 +18,7 @@ from .._text import aligned, percent, visible
 from ..estimator.prices import is_per_event
 from ..metrics import Counts, RunningAUC
 from .faults import worded
+from .result_file import cell
 
 _NONE = "not available"
 _C1 = re.compile("[\x7f-\x9f]")  # control characters that JSON leaves as they are
@@ -55,6 +56,11 @@ def write_bad_lines(reader: Any, path: str | None) -> None:
     """Write all bad lines that a reader left out to a file, if one is named."""
     if path is not None:
         write_atomically(path, "".join(f"{text}\n" for text in bad_lines(reader)).encode())
+
+
+def with_kept(kept: Mapping[str, Sequence[str]], *, safe: bool) -> list[list[str]]:
+    """Return the cells of columns that are copied to the results."""
+    return [[cell(value, safe=safe) for value in cells] for cells in kept.values()]
 
 
 def left_out(reader: Any, *, most: int = 20) -> list[str]:

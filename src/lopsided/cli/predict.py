@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -14,12 +15,15 @@ from .options import (
     cost_column_option,
     deciding_cost_option,
     parse_costs,
+    print_notes,
     reader_from,
     reading_options,
     safe_csv_option,
 )
-from .output import left_out, write_bad_lines
+from .output import left_out, with_kept, write_bad_lines
 from .result_file import ResultFile, cell
+
+_COLUMNS = ("line", "score", "predicted")
 
 
 @click.command(
@@ -49,6 +53,7 @@ def command(
 ) -> None:
     """Write line, score and label of every row of DATA as CSV.
 
+    DATA is read as the data that the model learned from was: no option need be given again.
     Labels are those of the lowest expected cost at the prices given here or kept with the model;
     without prices a score of 0 and above is positive.
     """
@@ -65,16 +70,22 @@ def command(
             scores = found.score_many(block.X)
             decided = found.decided(scores, block.X, costs).tolist()
             labels = (cell(label, safe=safe_csv) for label in decided)
-            columns = [map(str, block.lines.tolist()), map(repr, scores.tolist()), labels]
+            columns: list[Iterable[str]] = [
+                map(str, block.lines.tolist()),
+                map(repr, scores.tolist()),
+                labels,
+            ]
             if proba:
                 columns.append(map(repr, found.probabilities(scores).tolist()))
-            header = "line,score,predicted" + ",probability" * proba
+            columns += with_kept(block.kept, safe=safe_csv)
+            header = ",".join([*_COLUMNS, *["probability"] * proba, *map(cell, block.kept)])
             file = file or ResultFile(output or "-", header)
             file.write(map(",".join, zip(*columns, strict=True)))
         whole = True
     finally:
         if file is not None:
             file.close(whole=whole)
+    print_notes(reader)
     write_bad_lines(reader, options.bad_lines)
     for text in left_out(reader):
         click.echo(f"left out: {text}", err=True)

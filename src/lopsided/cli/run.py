@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,16 @@ from ..persist import load_run, save
 from .active_options import (
     DEFAULT_LEARNER,
     asking_options,
-    check_time,
     time_option,
+    with_time,
 )
 from .model_lock import model_lock
 from .options import (
-    config_option,
     cost_column_option,
     deciding_cost_option,
     parse_label,
     parse_settings,
+    print_notes,
     quiet_option,
     reader_from,
     reading_options,
@@ -47,6 +47,7 @@ from .output import (
     measures,
     print_json,
     print_result,
+    with_kept,
     write_bad_lines,
 )
 from .report_file import RunReport
@@ -101,7 +102,6 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @safe_csv_option
 @quiet_option
-@config_option
 @reading_options
 def command(**options: Any) -> int:
     """Learn from DATA in one pass, predicting every row before learning from it.
@@ -139,6 +139,7 @@ class Job:
         self.name = options.learner or DEFAULT_LEARNER
         self._mark = options.checkpoint_path
         self._has_marked = options.resume
+        self._asked: dict[str, Any] | None = None  # where the last ask of the model stands
         state = None
         if options.resume:
             self.model, state = self._resumed()
@@ -153,8 +154,7 @@ class Job:
             self.model.capacity = options.capacity
             self.model.check_params()
         self.bill = Bill.of(self.model.costs)
-        check_time(self.model, options.time)
-        self.reader = reader_from(options.data, options, self.model)
+        self.reader = reader_from(options.data, with_time(options, self.model), self.model)
         self._written = state or {}
         self._page = None
         if options.report_path is not None:
@@ -187,7 +187,8 @@ class Job:
     def _loaded(self, path: str) -> OnlineClassifier:
         """Return a saved model, with the parameters that are given."""
         wanted, settings = self.options.asking(), parse_settings(self.options.settings)
-        model, _ = load_run(path)
+        model, state = load_run(path)
+        self._asked = state if state and "whole" in state else None
         self.name = type(model).__name__
         if self.options.positive is not None:
             known = next(iter(model.labels.codes), None)
@@ -202,7 +203,7 @@ class Job:
         whole = False
         try:
             for piece in self.run.over(self._blocks(), limit=self.options.limit):
-                files = files or self._open()
+                files = files or self._open(piece.block.kept)
                 if "predictions" in files:
                     self._write_predictions(files["predictions"], piece)
                 if "curve" in files and self.run.rows % self.options.points_every == 0:
@@ -265,9 +266,12 @@ class Job:
 
     def finish(self, interrupted: bool) -> None:
         """Save model and report; a checkpoint goes when it is no longer needed."""
+        print_notes(self.reader)
         write_bad_lines(self.reader, self.options.bad_lines)
+        # Not before: an interrupted run is resumed with the schema it was started with.
+        self.model.schema_ = self.reader.schema() or self.model.schema_
         if self.options.save_path is not None and self.model.__sklearn_is_fitted__():
-            save(self.model, self.options.save_path)
+            save(self.model, self.options.save_path, self._asked)
             self.saved = True
         if self._page:
             notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
@@ -356,10 +360,11 @@ class Job:
             return None
         return self.model.budget_left_ if self.model.__sklearn_is_fitted__() else None
 
-    def _open(self) -> dict[str, ResultFile]:
+    def _open(self, kept: Iterable[str] = ()) -> dict[str, ResultFile]:
         """Open the results; those of a resumed run are cut back to the checkpoint."""
+        predictions = ",".join(["line", "score", "predicted", *map(cell, kept)])
         columns = (*_CURVE, *(f"recent_{name}" for name in _RECENT))
-        headers = {"predictions": "line,score,predicted", "curve": ",".join(columns)}
+        headers = {"predictions": predictions, "curve": ",".join(columns)}
         return {
             key: ResultFile(path, headers[key], self._written.get(key))
             for key, path in self._results().items()
@@ -374,12 +379,16 @@ class Job:
         safe = self.options.safe_csv
         decoded = self.model.labels.decode(piece.alarms).tolist()
         labels = (cell(label, safe=safe) for label in decoded)
-        lines = piece.block.lines[piece.first : piece.first + len(piece.scores)].tolist()
-        rows = zip(lines, piece.scores.tolist(), labels, strict=True)
-        file.write(
+        part = slice(piece.first, piece.first + len(piece.scores))
+        rows = zip(piece.block.lines[part].tolist(), piece.scores.tolist(), labels, strict=True)
+        cells: Iterable[str] = (
             f"{line},{score!r},{label}" if score == score else f"{line},,"
             for line, score, label in rows
         )
+        kept = {name: some[part] for name, some in piece.block.kept.items()}
+        if kept:
+            cells = map(",".join, zip(cells, *with_kept(kept, safe=safe), strict=True))
+        file.write(cells)
 
     def _write_point(self, file: ResultFile) -> None:
         counts = self.run.counts

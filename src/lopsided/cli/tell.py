@@ -16,6 +16,7 @@ from ..persist import load_run, save
 from .model_lock import lock_path, model_lock
 from .options import check_apart, parse_label
 from .output import print_json
+from .waiting import Waiting, number_of
 
 
 @click.command(
@@ -34,7 +35,7 @@ Examples:
     type=click.Choice(("csv", "jsonl")),
     help="csv or jsonl. [by extension or first character]",
 )
-@click.option("--id", "key", default="id", show_default=True, help="Column or key of the ids.")
+@click.option("--id", "key", help="Column or key of the ids. [that of the model's --id, or id]")
 @click.option("--label", default="label", show_default=True, help="Column or key of the labels.")
 @click.option("--weight", help="Column or key of weights.")
 @click.option("--positive", help="The positive label, if the model does not know it.")
@@ -44,7 +45,7 @@ def command(
     model: str,
     labels: str,
     form: str | None,
-    key: str,
+    key: str | None,
     label: str,
     weight: str | None,
     positive: str | None,
@@ -53,21 +54,27 @@ def command(
 ) -> None:
     """Give MODEL the labels it asked for: CSV with the columns id and label, or JSON lines.
 
-    An empty label is not known yet. Either all labels are used, or none if one is wrong.
+    An event is named by the number of its question, or by the id it has in your data if `ask` was
+    told --id. An empty label is not known yet. Either all labels are used, or none if one is wrong.
     """
     check_apart((labels,), (model, lock_path(model)))
     told = passed = open_ = 0
     # Read first: while a pipe is waited for, others may use the model.
-    answers = list(_answers(labels, form, key, label, weight))
+    answers = list(_answers(labels, form, label, weight))
     with model_lock(model):
         found, state = load_run(model)
         if not isinstance(found, Active):
             raise click.UsageError(f"{model}: this model does not ask for labels")
+        ids = _Ids(found, Waiting.of(state), key)
         if positive is not None:
             found.set_params(positive=parse_label(positive, found.positive)).refresh()
-        for file, line, event, value, much in answers:
+        for file, line, row, value, much in answers:
+            event = ids.number(file, line, row, skip_told)
             if value is None:
                 open_ += 1
+                continue
+            if event is None:
+                passed += 1
                 continue
             if skip_told and 0 <= event < found.events_ and not found.is_pending(event):
                 passed += 1
@@ -78,6 +85,8 @@ def command(
                 raise DataError.of(error, file, line) from None
         told = len(answers) - open_ - passed
         if told:
+            if state and "questions" in state:
+                state["questions"] = Waiting.of(state).record(found)
             save(found, model, state)
     figures = {
         "told": told,
@@ -110,10 +119,38 @@ def _label(value: Any, model: Active) -> Any:
     return parse_label(word, next(iter(known), None))
 
 
+class _Ids:
+    """Which question an answer is for: by its number, or by the caller's id."""
+
+    def __init__(self, model: Active, waiting: Waiting, key: str | None) -> None:
+        schema = model.schema_
+        self._own = None if schema is None else schema.key
+        self._numbers = {} if self._own is None else waiting.numbers(self._own)
+        self._key = key
+
+    def number(self, file: str, line: int, row: dict[str, Any], lenient: bool) -> int | None:
+        """Return the number of a question, None for one that no longer waits, if `lenient`."""
+        key = self._key
+        if key is None:
+            key = self._own if self._own is not None and self._own in row else "id"
+        if key not in row:
+            raise DataError(file, line, expected=f'there is no "{key}"')
+        value = row[key]
+        if key == self._own:
+            text = value if isinstance(value, str) else json.dumps(value)
+            if lenient and text not in self._numbers:
+                return None
+            return number_of(self._numbers, key, file, line, text)
+        number = as_number(value) if isinstance(value, str) else value
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise DataError(file, line, key, str(value), "the id of a question")
+        return number
+
+
 def _answers(
-    path: str, form: str | None, key: str, label: str, weight: str | None
-) -> Iterator[tuple[str, int, int, Any, float]]:
-    """Yield file, line, id, label (None if it is not known) and weight."""
+    path: str, form: str | None, label: str, weight: str | None
+) -> Iterator[tuple[str, int, dict[str, Any], Any, float]]:
+    """Yield file, line, the whole answer, its label (None if it is not known) and weight."""
     name = "standard input" if path == "-" else path
     with click.open_file(path, encoding="utf-8-sig") as file:
         try:
@@ -124,20 +161,16 @@ def _answers(
         start = next((text.lstrip() for text in lines if not text.isspace()), "")
         objects = start.startswith("{") or path.endswith(("jsonl", "ndjson", "json"))
         form = "jsonl" if objects else "csv"
-    for line, row in _objects(lines, name) if form == "jsonl" else _rows(lines, name, key, label):
-        wanted = [key, label, *([] if weight is None else [weight])]
+    for line, row in _objects(lines, name) if form == "jsonl" else _rows(lines, name, label):
+        wanted = [label, *([] if weight is None else [weight])]
         for column in wanted:
             if column not in row:
                 raise DataError(name, line, expected=f'there is no "{column}"')
-        event = row[key]
-        number = as_number(event) if isinstance(event, str) else event
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise DataError(name, line, key, str(event), "the id of a question")
         value = row[label]
         if isinstance(value, (list, dict)):
             raise DataError(name, line, label, json.dumps(value), "a label")
         much = _weight(name, line, weight, row)
-        yield name, line, number, None if value == "" else value, much
+        yield name, line, row, None if value == "" else value, much
 
 
 def _weight(file: str, line: int, weight: str | None, row: dict[str, Any]) -> float:
@@ -167,13 +200,11 @@ def _objects(lines: list[str], name: str) -> Iterator[tuple[int, dict[str, Any]]
         yield line, row
 
 
-def _rows(
-    lines: list[str], name: str, key: str, label: str
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(lines: list[str], name: str, label: str) -> Iterator[tuple[int, dict[str, Any]]]:
     reader = csv.reader(lines, strict=True)
     try:
         header = [cell.strip() for cell in next(reader, [])]
-        for column in (key, label):
+        for column in (label, *header):
             if header.count(column) != 1:
                 raise DataError(
                     name, 1, expected=f'expected one column "{column}"; there are {header}'

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import DataError, Parameter, ParameterError, UnknownNameError
 from ..estimator.parameters import nearest
+from ..estimator.schema import Schema
 from .block import BadLines, Block
 from .readers.base import Reader
 from .readers.files import is_row_cache, plain_name
@@ -59,6 +60,7 @@ def open_reader(
     names: list[str] | None = None,
     classes: Sequence[Any] = (),
     hash_bits: int | None = None,
+    schema: Schema | None = None,
     **options: Any,
 ) -> Reader:
     """Open a file, "-", a pipe or a table as a stream of blocks.
@@ -80,6 +82,8 @@ def open_reader(
         Labels of the model, if it has any.
     hash_bits : int, optional
         Hash the names of columns, as the model does.
+    schema : Schema, optional
+        How the model's tables are read, `model.schema_`: it has the options that are not given.
     **options
         Options of the reader; one it does not have is an error.
     """
@@ -98,7 +102,9 @@ def open_reader(
             raise ParameterError(
                 option, f"has no effect on the {form} reader", remedy=["leave it out", *hint]
             )
-    model = {"names": names, "hash_bits": hash_bits, "classes": list(classes)}
+    model = {"names": names, "hash_bits": hash_bits, "classes": list(classes), "schema": schema}
+    if schema is not None:
+        options = schema.options(options, str(path), known)
     options |= {name: value for name, value in model.items() if name in known}
     if isinstance(path, str) and path.endswith(".tsv") and "delimiter" in known:
         options.setdefault("delimiter", "\t")

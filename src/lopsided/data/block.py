@@ -76,6 +76,8 @@ class Block:
         The file.
     time : array or None
         When each happened, in seconds since 1970.
+    kept : dict
+        Cells of other columns, as texts by the name of their column, for the results.
     """
 
     X: Any
@@ -84,3 +86,4 @@ class Block:
     lines: NDArray[np.int64]
     file: str
     time: NDArray[np.float64] | None = None
+    kept: dict[str, list[str]] = dataclasses.field(default_factory=dict)

@@ -42,7 +42,9 @@ def _joined(parts: Sequence[Any]) -> Any:
     if isinstance(first, np.ndarray):
         return np.concatenate(parts)
     if isinstance(first, Dense):
-        return Dense(np.concatenate([part.array for part in parts]), parts[-1].names)
+        width = len(parts[-1].names)
+        wide = [np.pad(p.array, ((0, 0), (0, width - p.array.shape[1]))) for p in parts]
+        return Dense(np.concatenate(wide), parts[-1].names)
     blocks = _core.LibsvmBlock, _core.PackedBlock
     sparse = [_sparse(part) if isinstance(part, blocks) else part for part in parts]
     before = np.cumsum([0, *(part.indptr[-1] for part in sparse)])
@@ -67,4 +69,5 @@ def taken(block: Block, rows: NDArray[np.int64]) -> Block:
     """Return some rows of a block."""
     X = some_rows(block.X, rows)
     y, weight, time = (None if v is None else v[rows] for v in (block.y, block.weight, block.time))
-    return Block(X, y, weight, block.lines[rows], block.file, time)
+    kept = {name: [cells[row] for row in rows] for name, cells in block.kept.items()}
+    return Block(X, y, weight, block.lines[rows], block.file, time, kept)

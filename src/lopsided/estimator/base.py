@@ -18,6 +18,7 @@ from .learning import Learning, put
 from .parameters import choice, integer, switch
 from .prices import event_prices, price_table
 from .reasons import Explanation, explanation
+from .schema import Schema
 from .sklearn_compat import binary_classifier_tags
 
 if TYPE_CHECKING:
@@ -338,6 +339,15 @@ class OnlineClassifier(Learning):
         put(model, "_fitted", type(self)(**before.parameters)._make(labels, before.scaling))
         return model
 
+    @property
+    def schema_(self) -> Schema | None:
+        """How the tables it learned from were read, None if that is not known."""
+        return self._schema
+
+    @schema_.setter
+    def schema_(self, schema: Schema | None) -> None:
+        put(self, "_schema", schema)
+
     # Files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -358,7 +368,9 @@ class OnlineClassifier(Learning):
         from ..persist import from_bytes
 
         if state["file"] is not None:
-            put(self, "_fitted", from_bytes(state["file"]).fitted)
+            saved = from_bytes(state["file"])
+            put(self, "_fitted", saved.fitted)
+            put(self, "_schema", saved.schema_)
         for name, value in state["parameters"].items():
             put(self, name, value)
 

@@ -18,6 +18,7 @@ from .labels import Labels, Visit, as_labels
 from .locking import locked
 from .parameters import Parameterised, check_parameters, fields_of, is_number, nearest, same
 from .prices import check_costs, price_table
+from .schema import Schema
 from .sklearn_compat import not_fitted
 from .times import as_days
 
@@ -73,6 +74,7 @@ class Learning(Parameterised):
     _fixed: ClassVar[tuple[str, ...]] = ("scaling", "positive", "hash_bits")
     _shares_passes: ClassVar[bool] = True  # models of its kind may learn in one pass
     _fitted: Fitted | None = None
+    _schema: Schema | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):

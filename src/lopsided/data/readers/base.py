@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from typing import Literal, Protocol
 
 from ...errors import DataError, InputError, Parameter, ParameterError, Text
+from ...estimator.schema import Schema
 from ..block import BadLines, Block
 
-Missing = Literal["error", "zero", "drop"]
-MISSING = ("error", "zero", "drop")
+Missing = Literal["error", "indicate", "zero", "drop"]
+MISSING = ("error", "indicate", "zero", "drop")
+# Cells of numeric columns and labels that mean "missing"; in a column of text only "" does.
+MISSING_WORDS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
 BLOCK_ROWS = 4096
 CHUNK_BYTES = 1 << 20  # of text read at once
 MAX_LINE_BYTES = 1 << 24
@@ -67,6 +70,10 @@ class Reader(abc.ABC):
     def options(cls) -> frozenset[str]:
         """Return the names of the keyword parameters."""
         return frozenset(cls.__init__.__kwdefaults__ or ())
+
+    def schema(self) -> Schema | None:
+        """Return how the data is read, for a model that learns from it; None if nothing says it."""
+        return None
 
     @property
     def dropped(self) -> int:

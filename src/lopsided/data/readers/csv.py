@@ -7,26 +7,25 @@ feature "c=v" with value 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from ...errors import DataError, Parameter, ParameterError
+from ...estimator.schema import Schema
 from ..block import BadLines
-from .base import BLOCK_ROWS, CHUNK_BYTES, MAX_LINE_BYTES, Missing
+from .base import BLOCK_ROWS, CHUNK_BYTES, MAX_LINE_BYTES, MISSING_WORDS, Missing
 from .files import ByteStream, open_bytes
 from .parquet import ParquetReader
-from .tabular.arrow import TableReader, arrow, as_numbers, as_texts
+from .tabular.arrow import TableReader, arrow, as_numbers, as_texts, kept_cells
 from .tabular.cells import Cells
 from .tabular.classes import Classes, as_number
-from .tabular.columns import Which, heads
+from .tabular.columns import Roles, Which, heads
 from .tabular.csv_text import CsvText, Rows
 
 __all__ = ["MISSING_WORDS", "CsvReader", "ParquetReader"]
 
-# Cells of numeric columns and labels that mean "missing"; in a column of text only "" does.
-MISSING_WORDS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
 _MIN_CELLS = 100  # needed to tell whether the values of a column repeat
 _MAX_REPEATS = 1.1  # cells per distinct value, at most, if they do not
 _SNIFFED = 1000  # rows that decide, with categorical="auto", which columns are text
@@ -56,12 +55,20 @@ class CsvReader(TableReader):
         The column of times: seconds since 1970, or dates, in UTC unless they have a time zone.
     drop : sequence of str or int
         Columns to leave out.
+    key : str or int, optional
+        The column of ids, which is copied to `Block.kept` and is no feature.
+    keep : sequence of str or int
+        More columns to copy to `Block.kept`; they stay features unless they are dropped.
     categorical : sequence of str or int, or "auto"
-        Columns to encode as one-hot. "auto": those where at least half of the nonempty cells in the
-        first 1000 rows are not numbers.
-    missing : {"error", "zero", "drop"}
-        A missing cell is an error, or counts as 0 (for a category: none), or its row is left out.
-        Missing are empty cells, and in columns of numbers also NA, N/A, NaN, null, None and ?.
+        Columns to encode as one-hot. "auto", alone or among names: those where at least half of the
+        nonempty cells in the first 1000 rows are not numbers.
+    missing : {"error", "indicate", "zero", "drop"}
+        A missing cell is an error, or sets the feature "column=(missing)", or counts as 0 (for a
+        category: none), or its row is left out. With "indicate" a missing number is the mean so far
+        in a table of numbers only, and 0 in others.
+    empty : sequence of str, optional
+        The spellings of a missing cell, besides the empty one. Default: in columns of numbers, in
+        labels and times NA, N/A, #N/A, NaN, nan, null, NULL, None and ?, in columns of text none.
     delimiter : str
         The character between cells.
     header : bool
@@ -73,6 +80,8 @@ class CsvReader(TableReader):
     classes : sequence, optional
         Labels of the model. Default: the first two found; a third is a bad row. None: any number of
         labels.
+    schema : Schema, optional
+        That of the model: the table is checked against it.
     labelled : bool
         Whether there are labels to read; if not, `Block.y` is None.
     bad : BadLines, optional
@@ -90,14 +99,18 @@ class CsvReader(TableReader):
         label: Which | None = None,
         weight: Which | None = None,
         time: Which | None = None,
+        key: Which | None = None,
         drop: Sequence[Which] = (),
+        keep: Sequence[Which] = (),
         categorical: Sequence[Which] | Literal["auto"] = (),
         missing: Missing = "error",
+        empty: Sequence[str] | None = None,
         delimiter: str = ",",
         header: bool = True,
         names: Sequence[str] | None = None,
         hash_bits: int | None = None,
         classes: Sequence[Any] | None = (),
+        schema: Schema | None = None,
         labelled: bool = True,
         bad: BadLines | None = None,
         block_rows: int = BLOCK_ROWS,
@@ -112,11 +125,14 @@ class CsvReader(TableReader):
             labelled=labelled,
             bad=bad,
             block_rows=block_rows,
+            schema=schema,
         )
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
             raise ParameterError(
                 "delimiter", f"is one character such as , ; or tab, not {delimiter!r}"
             )
+        self._delimiter, self._has_header = delimiter, header
+        self._empty = None if empty is None else ("", *empty)
         self._csv, self._pa = arrow("pyarrow.csv"), arrow("pyarrow")
         self.stream: ByteStream = open_bytes(path)
         self._text = CsvText(self.stream, delimiter, self.bad.add, chunk_bytes, max_line_bytes)
@@ -125,8 +141,9 @@ class CsvReader(TableReader):
         self._heads = heads(self._known)
         try:
             names_here = self._header(header, delimiter)
-            self._choose(self.stream.name, names_here, label, weight, time, drop)
-            self._encode(self._sniff() if categorical == "auto" else self._one_hot(categorical))
+            roles = Roles(label=label, weight=weight, time=time, key=key, drop=drop, keep=keep)
+            self._choose(self.stream.name, names_here, roles)
+            self._encode(self._categories(categorical))
         except BaseException:
             self.close()
             raise
@@ -159,7 +176,30 @@ class CsvReader(TableReader):
                 )
         return names if header else [f"c{j}" for j in range(len(names))]
 
-    def _sniff(self) -> set[int]:
+    def _written(self) -> dict[str, Any]:
+        return {
+            "empty": None if self._empty is None else self._empty[1:],
+            "delimiter": None if self._delimiter == "," else self._delimiter,
+            "header": self._has_header,
+        }
+
+    def _words(self, *, text: bool = False) -> tuple[str, ...]:
+        """Return the spellings of a missing cell."""
+        if self._empty is not None:
+            return self._empty
+        return ("",) if text else MISSING_WORDS
+
+    def _categories(self, categorical: Sequence[Which] | str) -> set[int]:
+        """Return the categorical columns, those of text among them if they are to be found."""
+        if categorical == "auto":
+            return self._sniff()
+        auto = not isinstance(categorical, str) and "auto" in categorical
+        if not auto or "auto" in self.columns.names:
+            return self._one_hot(categorical)
+        named = self._one_hot([which for which in categorical if which != "auto"])
+        return named | self._sniff(named)
+
+    def _sniff(self, named: Collection[int] = ()) -> set[int]:
         """Return the columns of text, judged by the first rows."""
         while sum(map(len, self._ahead)) < _SNIFFED:
             rows = next(self._chunks, None)
@@ -169,18 +209,19 @@ class CsvReader(TableReader):
         width = len(self.columns.names)
         numbers, filled = np.zeros(width, dtype=int), np.zeros(width, dtype=int)
         different: list[set[str]] = [set() for _ in range(width)]
+        missing = self._words()
         first = [rows.row(i) for rows in self._ahead for i in range(min(len(rows), _SNIFFED))]
         for row in first[:_SNIFFED]:
             cells = [cell.decode("utf-8", "replace") for cell in self._text.cells(row)]
             if len(cells) == width:
-                filled += [cell not in MISSING_WORDS for cell in cells]
+                filled += [cell not in missing for cell in cells]
                 numbers += [as_number(cell) is not None for cell in cells]
                 for values, cell in zip(different, cells, strict=True):
                     values.add(cell)
         features = self.columns.features
         texts = {at for at in features if self._is_text(at, numbers[at], filled[at])}
         distinct = [_MAX_REPEATS * len(values) for values in different]
-        self._note([at for at in texts if _MIN_CELLS <= filled[at] <= distinct[at]])
+        self._note([at for at in texts - {*named} if _MIN_CELLS <= filled[at] <= distinct[at]])
         return texts
 
     def _note(self, unlike: list[int]) -> None:
@@ -191,7 +232,9 @@ class CsvReader(TableReader):
             self.notes.append((f"{text} a feature; ", Parameter("drop"), " leaves columns out"))
 
     def _is_text(self, at: int, numbers: int, filled: int) -> bool:
-        name = self.columns.names[at]
+        name, schema = self.columns.names[at], self._schema
+        if schema is not None and name in schema.features:
+            return name in schema.categories
         if name in self._known:
             return False
         if name in self._heads:
@@ -208,6 +251,8 @@ class CsvReader(TableReader):
         if columns.time is not None:
             texts.append(str(columns.time))
         types |= dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
+        for at in columns.kept:
+            types.setdefault(str(at), pa.string())
         if columns.weight is not None:
             types[str(columns.weight)] = pa.float64()
         self._how = {
@@ -216,7 +261,7 @@ class CsvReader(TableReader):
             ),
             "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             "convert_options": csv.ConvertOptions(
-                column_types=types, include_columns=list(types), null_values=MISSING_WORDS
+                column_types=types, include_columns=list(types), null_values=self._words()
             ),
         }
 
@@ -303,11 +348,12 @@ class CsvReader(TableReader):
         return Cells(
             rows.lines,
             as_numbers([table.column(str(at)) for at in encoder.numeric], len(rows)),
-            [texts(at, ("",)) for at in encoder.categorical],
-            texts(columns.label, MISSING_WORDS) if self._labelled else None,
+            [texts(at, self._words(text=True)) for at in encoder.categorical],
+            texts(columns.label, self._words()) if self._labelled else None,
             None if weight is None else as_numbers([table.column(str(weight))], len(rows))[:, 0],
             found,
-            None if columns.time is None else texts(columns.time, MISSING_WORDS),
+            None if columns.time is None else texts(columns.time, self._words()),
+            {columns.names[at]: kept_cells(table.column(str(at))) for at in columns.kept},
         )
 
     def _explain(self, rows: Rows, reason: str) -> DataError:
@@ -337,7 +383,7 @@ class CsvReader(TableReader):
                 return DataError(*where, "text without NUL bytes")
             if text.encode() != cell:
                 return DataError(*where, "text in UTF-8")
-            if at in numeric and text not in MISSING_WORDS and not is_number(text):
+            if at in numeric and text not in self._words() and not is_number(text):
                 return DataError(*where, "a number", remedy=_NOT_A_NUMBER)
         return None
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import json
 import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from ...errors import DataError, InputError, Parameter, ParameterError, Text
+from ...errors import DataError, InputError, Parameter, ParameterError
+from ...estimator.schema import Schema
 from ...estimator.times import seconds
-from ..block import A_VALUE, TOLERATE_MISSING, BadLines, Block
+from ..block import BadLines, Block
 from .base import (
     BLOCK_ROWS,
     BOM,
@@ -27,11 +29,10 @@ from .base import (
     too_long,
 )
 from .files import ByteStream, open_bytes
+from .keys import Event, Keys, LineError
 from .tabular.cells import TIME
 from .tabular.classes import Classes
 from .tabular.columns import near
-
-Event = dict[str, Any]
 
 _LARGEST = int(sys.float_info.max)
 _LONGEST_NUMBER = 300  # digits that always fit
@@ -56,14 +57,21 @@ class JsonLinesReader(Reader):
         The member with the weight.
     time : str, optional
         The member with the time: seconds since 1970, or a date, in UTC unless it has a time zone.
+    key : str, optional
+        The member with the id, which is copied to `Block.kept` and is no feature.
     drop : sequence of str
         Members to leave out, of any type. Not every event must have them, but with labels at least
         one event must.
-    missing : {"error", "zero", "drop"}
-        A null is an error, or counts as an absent feature, or its event is left out.
+    keep : sequence of str
+        More members to copy to `Block.kept`; they stay features unless they are dropped.
+    missing : {"error", "indicate", "zero", "drop"}
+        A null is an error, or the text "(missing)", or counts as an absent feature, or its event is
+        left out. A member that the model knows and an event lacks is a null.
     classes : sequence, optional
         Labels of the model. Default: the first two found; a third is a bad line. None: any number
         of labels.
+    schema : Schema, optional
+        That of the model: numbers must be numbers, and categories become texts.
     labelled : bool
         Whether there are labels to read; if not, `Block.y` is None, and a label that is present is
         not a feature.
@@ -93,9 +101,12 @@ class JsonLinesReader(Reader):
         label: str = "label",
         weight: str | None = None,
         time: str | None = None,
+        key: str | None = None,
         drop: Sequence[str] = (),
+        keep: Sequence[str] = (),
         missing: Missing = "error",
         classes: Sequence[Any] | None = (),
+        schema: Schema | None = None,
         labelled: bool = True,
         bad: BadLines | None = None,
         block_rows: int = BLOCK_ROWS,
@@ -112,7 +123,16 @@ class JsonLinesReader(Reader):
                 raise ParameterError(one, f"and {other} are both {parts[one]!r}")
             if parts[one] is not None and parts[one] in drop:
                 raise InputError(f"{parts[one]!r} is both dropped and the {one}")
-        self._drop, self._unmet = tuple(drop), set(drop)
+        aside = frozenset() if schema is None else schema.aside
+        roles = {label, weight, time, key}
+        self._drop = tuple(dict.fromkeys((*drop, *sorted(aside - roles))))
+        self._unmet = set(drop) - aside
+        self._roles = Schema(
+            label=label, weight=weight, time=time, key=key, drop=tuple(drop), keep=tuple(keep)
+        )
+        self._before = schema
+        self._carried = tuple(dict.fromkeys((*([] if key is None else [key]), *keep)))
+        self._keys = Keys(schema, missing, learning=labelled or schema is None)
         self._some: Event = {}
         self._label, self._weight, self._missing = label, weight, missing
         self._time = time
@@ -147,6 +167,7 @@ class JsonLinesReader(Reader):
             some = bool(self.bad.found or self.dropped)
             none = "no line of it can be used" if some else "there are no rows in it"
             raise DataError(self.stream.name, expected=none)
+        self.notes += self._keys.notes()
         if self._unmet and self._labelled:
             name = min(self._unmet)
             hint = near(name, list(self._some))
@@ -174,24 +195,31 @@ class JsonLinesReader(Reader):
         weights: list[float] = []
         times: list[float] = []
         numbers: list[int] = []
+        kept: dict[str, list[str]] = {name: [] for name in self._carried}
         for number, line in enumerate(lines, first):
             if not line or line.isspace():
                 continue
             try:
-                event = self._event(line)
+                carried, event = self._event(line)
                 if event is None:
                     self._dropped += 1
                     continue
                 label, weight = self._taken(event)
-                if self._time is not None:
-                    times.append(self._moment(event))
-            except _LineError as fault:
+                moment = 0.0 if self._time is None else self._moment(event)
+                event = self._keys.checked(event)
+                if event is None:
+                    self._dropped += 1
+                    continue
+            except LineError as fault:
                 self.bad.add(DataError(self.stream.name, number, *fault.args, remedy=fault.remedy))
                 continue
             self._some = event
             events.append(event)
             labels.append(label)
             weights.append(weight)
+            times.append(moment)
+            for name, value in carried:
+                kept[name].append(value)
             numbers.append(number)
         if not events:
             return None
@@ -202,6 +230,22 @@ class JsonLinesReader(Reader):
             np.array(numbers, dtype=np.int64),
             self.stream.name,
             None if self._time is None else np.array(times, dtype=np.float64),
+            kept,
+        )
+
+    def schema(self) -> Schema:
+        """Return how the events are read, for others like them."""
+        before = Schema() if self._before is None else self._before
+        return dataclasses.replace(
+            before,
+            label=self._label,
+            weight=self._weight or before.weight,
+            time=self._time or before.time,
+            key=self._roles.key or before.key,
+            drop=tuple(dict.fromkeys((*before.drop, *self._roles.drop))),
+            keep=tuple(dict.fromkeys((*before.keep, *self._roles.keep))),
+            missing=self._missing,
+            **cast(dict[str, Any], self._keys.described()),
         )
 
     def _moment(self, event: Event) -> float:
@@ -210,12 +254,12 @@ class JsonLinesReader(Reader):
         found = None if isinstance(value, bool) else seconds(value)
         if found is None:
             if value is None:
-                raise _LineError(self._time, None, f"this object has no such member, {TIME}")
-            raise _LineError(self._time, json.dumps(value), TIME)
+                raise LineError(self._time, None, f"this object has no such member, {TIME}")
+            raise LineError(self._time, json.dumps(value), TIME)
         return found
 
-    def _event(self, line: bytes) -> Event | None:
-        """Return the members of an object, or None if it must be left out."""
+    def _event(self, line: bytes) -> tuple[list[tuple[str, str]], Event | None]:
+        """Return members to keep, and all others, or None if the event must be left out."""
         try:
             event: Event = self._decode(line)
         except self._faults as error:
@@ -226,7 +270,10 @@ class JsonLinesReader(Reader):
         if len(line) > _LONGEST_NUMBER:
             for name, value in event.items():
                 if value.__class__ is int and not -_LARGEST <= value <= _LARGEST:
-                    raise _LineError(name, None, "expected a number within the range of float64")
+                    raise LineError(name, None, "expected a number within the range of float64")
+        carried = [(name, _as_text(event.get(name))) for name in self._carried]
+        if self._roles.key is not None:
+            event.pop(self._roles.key, None)
         for name in self._drop:
             if name in event:
                 del event[name]
@@ -234,13 +281,13 @@ class JsonLinesReader(Reader):
         if not self._labelled:
             event.pop(self._label, None)
         if None in event.values():
-            if self._missing == "drop":
-                return None
-            if self._missing == "error":
-                name = next(name for name, value in event.items() if value is None)
-                raise _LineError(name, "null", A_VALUE, remedy=TOLERATE_MISSING)
-            event = {name: value for name, value in event.items() if value is not None}
-        return event
+            if self._missing == "indicate":  # what has a role is no feature
+                roles = (self._label, self._weight, self._time)
+                for role in roles:
+                    if role in event and event[role] is None:
+                        del event[role]
+            return carried, self._keys.without_nulls(event)
+        return carried, event
 
     def _without_dropped(self, line: bytes, error: Exception) -> Event:
         """Return the members of an object, ignoring errors in those to drop."""
@@ -259,63 +306,61 @@ class JsonLinesReader(Reader):
             weight = event.pop(self._weight, None)
             if weight is None:
                 if self._labelled:
-                    raise _LineError(self._weight, None, "this object has no such member")
+                    raise LineError(self._weight, None, "this object has no such member")
                 weight = 1.0
             if isinstance(weight, (str, bool)) or not 0 <= weight < math.inf:
                 shown = json.dumps(weight)
-                raise _LineError(self._weight, shown, "a weight: a finite number, 0 or more")
+                raise LineError(self._weight, shown, "a weight: a finite number, 0 or more")
         label = None
         if self._labelled:
             label = event.pop(self._label, None)
             if label is None:
-                raise _LineError(
+                raise LineError(
                     self._label, None, "this object has no such member", remedy=_NAME_LABEL
                 )
             expected = self._classes.admit(label)
             if expected:
-                raise _LineError(self._label, str(label), expected)
+                raise LineError(self._label, str(label), expected)
         return label, float(weight)
 
 
-class _LineError(Exception):
-    """Column, text found, what was expected."""
-
-    def __init__(self, *fault: Any, remedy: Sequence[Text] = ()) -> None:
-        super().__init__(*fault)
-        self.remedy = remedy
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> None:
     seen = set()
     for name, value in pairs:
         if name in seen:
-            raise _LineError(name, json.dumps(value), "a name once only in an object")
+            raise LineError(name, json.dumps(value), "a name once only in an object")
         seen.add(name)
 
 
-def _explained(line: bytes, error: Exception, drop: Sequence[str]) -> _LineError:
+def _explained(line: bytes, error: Exception, drop: Sequence[str]) -> LineError:
     """Return the error for a line that is not an object of plain values."""
     shown = line.decode("utf-8", "backslashreplace").strip()
     if isinstance(error, UnicodeDecodeError):
-        return _LineError(None, shown, "text in UTF-8")
+        return LineError(None, shown, "text in UTF-8")
     match = _BYTE.fullmatch(str(error))
     if match:
         at = int(match[2]) - match[1].startswith("trailing char")  # counted from 1 there
         rest = line[at:].decode("utf-8", "backslashreplace").strip()
-        return _LineError(at + 1, rest or shown, f"a JSON object ({match[1]})")
+        return LineError(at + 1, rest or shown, f"a JSON object ({match[1]})")
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return _LineError(None, shown, f"a JSON object ({str(error).lower()})")
+        return LineError(None, shown, f"a JSON object ({str(error).lower()})")
     if not isinstance(value, dict):
-        return _LineError(None, shown, "a JSON object, with names and values in braces")
+        return LineError(None, shown, "a JSON object, with names and values in braces")
     for name, member in value.items():
         if name in drop:
             continue
         if isinstance(member, (dict, list)):
-            return _LineError(
+            return LineError(
                 name, json.dumps(member), "a number, true, false or a text; not nested"
             )
         if isinstance(member, float) and not math.isfinite(member):
-            return _LineError(name, str(member), "a finite number")
-    return _LineError(None, shown, f"a JSON object ({error})")
+            return LineError(name, str(member), "a finite number")
+    return LineError(None, shown, f"a JSON object ({error})")

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...errors import DataError
+from ...estimator.schema import Schema
 from ..block import BadLines
 from .base import BLOCK_ROWS, Missing
-from .tabular.arrow import TableReader, arrow, as_numbers, as_texts
+from .tabular.arrow import TableReader, arrow, as_numbers, as_texts, kept_cells
 from .tabular.cells import Cells
 from .tabular.classes import Classes
-from .tabular.columns import Which
+from .tabular.columns import Roles, Which
 from .tabular.sources import source_of
 
 
@@ -31,7 +32,7 @@ class ParquetReader(TableReader):
         table of Delta Lake or a scan of Iceberg.
     categorical : sequence of str or int
         Columns of integers or booleans to treat as categorical as well.
-    label, weight, time, drop, missing, names, classes, labelled, bad, block_rows
+    label, weight, time, key, drop, keep, missing, names, classes, schema, labelled, bad, block_rows
         As for `CsvReader`.
     """
 
@@ -44,12 +45,15 @@ class ParquetReader(TableReader):
         label: Which | None = None,
         weight: Which | None = None,
         time: Which | None = None,
+        key: Which | None = None,
         drop: Sequence[Which] = (),
+        keep: Sequence[Which] = (),
         categorical: Sequence[Which] = (),
         missing: Missing = "error",
         names: Sequence[str] | None = None,
         hash_bits: int | None = None,
         classes: Sequence[Any] | None = (),
+        schema: Schema | None = None,
         labelled: bool = True,
         bad: BadLines | None = None,
         block_rows: int = BLOCK_ROWS,
@@ -62,15 +66,17 @@ class ParquetReader(TableReader):
             labelled=labelled,
             bad=bad,
             block_rows=block_rows,
+            schema=schema,
         )
         self._pa = arrow("pyarrow")
         self._source = source_of(path)
         try:
-            schema = self._source.schema
+            fields = self._source.schema
             self.rows = self._source.rows
-            self._choose(self._source.name, list(schema.names), label, weight, time, drop)
-            self._kinds = [self._kind(field.type) for field in schema]
-            self._encode(self._checked(schema, self._one_hot(_listed(categorical))))
+            roles = Roles(label=label, weight=weight, time=time, key=key, drop=drop, keep=keep)
+            self._choose(self._source.name, list(fields.names), roles)
+            self._kinds = [self._kind(field.type) for field in fields]
+            self._encode(self._checked(fields, self._one_hot(_listed(categorical))))
         except BaseException:
             self.close()
             raise
@@ -78,6 +84,14 @@ class ParquetReader(TableReader):
     def close(self) -> None:
         """Close the file."""
         self._source.close()
+
+    def _flags(self) -> tuple[str, ...]:
+        fields, columns = self._source.schema, self.columns
+        return tuple(
+            columns.names[at]
+            for at in self._encoder.numeric
+            if self._pa.types.is_boolean(fields.field(at).type)
+        )
 
     def _kind(self, kind: Any) -> str:
         types = self._pa.types
@@ -91,7 +105,7 @@ class ParquetReader(TableReader):
             return "number"
         return "text" if str(kind) == "string_view" else "other"
 
-    def _checked(self, schema: Any, named: set[int]) -> set[int]:
+    def _checked(self, fields: Any, named: set[int]) -> set[int]:
         """Return the categorical columns; raise if the type of a column does not fit its role."""
         columns, kinds = self.columns, self._kinds
         used = [*columns.features, columns.weight, columns.label if self._labelled else None]
@@ -104,7 +118,7 @@ class ParquetReader(TableReader):
             elif at in named and kinds[at] == "number":
                 expected = "whole numbers, booleans or texts in a categorical column"
             if expected:
-                found = str(schema.field(at).type)
+                found = str(fields.field(at).type)
                 raise DataError(columns.file, None, columns.names[at], found, expected)
         return named | {at for at in columns.features if kinds[at] == "text"}
 
@@ -112,7 +126,7 @@ class ParquetReader(TableReader):
         columns = self.columns
         places = [*self._encoder.numeric, *self._encoder.categorical]
         places += [at for at in (columns.label, columns.weight, columns.time) if at is not None]
-        names = [columns.names[at] for at in sorted(places)]
+        names = [columns.names[at] for at in sorted({*places, *columns.kept})]
         batches = self._source.batches(names, self._block_rows)
         row = 1
         while True:
@@ -147,6 +161,7 @@ class ParquetReader(TableReader):
             None if weight is None else as_numbers([self._floats(column(weight))], rows)[:, 0],
             found,
             None if columns.time is None else as_texts(self._coded(column(columns.time)), ("",)),
+            {columns.names[at]: kept_cells(column(at)) for at in columns.kept},
         )
 
     def _floats(self, column: Any) -> Any:
@@ -165,4 +180,5 @@ class ParquetReader(TableReader):
 
 
 def _listed(categorical: Sequence[Which]) -> Sequence[Which]:
-    return () if categorical == "auto" else categorical  # strings are categorical anyway
+    # Strings are categorical anyway.
+    return () if categorical == "auto" else [which for which in categorical if which != "auto"]

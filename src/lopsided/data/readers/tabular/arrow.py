@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import DataError, ParameterError
+from ....estimator.schema import Schema
 from ...block import BadLines, Block
 from ..base import Missing, Reader, check_options
 from .cells import Cells, Encoder, Texts
 from .classes import Classes
-from .columns import Columns, Which, position
+from .columns import Columns, Roles, Which, position
 
 
 def arrow(module: str) -> Any:
@@ -43,32 +45,24 @@ class TableReader(Reader):
         labelled: bool,
         bad: BadLines | None,
         block_rows: int,
+        schema: Schema | None,
     ) -> None:
         super().__init__(labelled=labelled, bad=bad)
         check_options(missing, block_rows)
+        self._schema = schema
         self._missing, self._classes = missing, classes
         self._known = [] if names is None else list(names)
         self._hash_bits = hash_bits
         self._block_rows = block_rows
 
-    def _choose(
-        self,
-        file: str,
-        found: list[str],
-        label: Which | None,
-        weight: Which | None,
-        time: Which | None,
-        drop: Sequence[Which],
-    ) -> None:
+    def _choose(self, file: str, found: list[str], roles: Roles) -> None:
         self.columns = Columns.choose(
             file,
             found,
-            label=label,
-            weight=weight,
-            time=time,
-            drop=drop,
+            roles,
             labelled=self._labelled,
             known=self._known,
+            schema=self._schema,
         )
 
     def _one_hot(self, categorical: Sequence[Which]) -> set[int]:
@@ -78,8 +72,11 @@ class TableReader(Reader):
             raise ParameterError(
                 "categorical", f'is a list of columns or "auto", not {categorical!r}'
             )
+        before = () if self._schema is None else self._schema.categories
         chosen = {
-            position(which, columns.names, columns.file, "categorical") for which in categorical
+            position(which, columns.names, columns.file, "categorical")
+            for which in categorical
+            if which in columns.names or which not in before
         }
         for at in sorted(chosen.difference(columns.features)):
             raise DataError(
@@ -100,7 +97,16 @@ class TableReader(Reader):
                 )
 
     def _encode(self, categorical: set[int]) -> None:
-        if self._known and not self._labelled:
+        columns, schema = self.columns, self._schema
+        if schema is not None:
+            features, texts = (
+                [columns.names[at] for at in places]
+                for places in (columns.features, sorted(categorical))
+            )
+            self.notes += schema.compare(columns.file, features, texts, learning=self._labelled)
+            if schema.key is not None and columns.key is None:
+                self.notes.append(f'there is no column "{schema.key}": rows have no id')
+        elif self._known and not self._labelled:
             self._check_met()
         self._encoder = Encoder(
             self.columns,
@@ -111,7 +117,45 @@ class TableReader(Reader):
             hash_bits=self._hash_bits,
             classes=self._classes,
             unit=self._unit,
+            means={} if schema is None else schema.means,
+            learning=self._labelled or schema is None,
         )
+
+    def schema(self) -> Schema:
+        """Return how the table is read, for others like it."""
+        columns, encoder, before = self.columns, self._encoder, self._schema or Schema()
+
+        def named(places: Iterable[int]) -> tuple[str, ...]:
+            return tuple(columns.names[at] for at in places)
+
+        def role(name: str) -> str | None:
+            at = getattr(columns, name)
+            found: str | None = getattr(before, name) if at is None else columns.names[at]
+            return found
+
+        return dataclasses.replace(
+            before,
+            label=role("label"),
+            weight=role("weight"),
+            time=role("time"),
+            key=role("key"),
+            drop=_with(before.drop, named(columns.dropped)),
+            keep=_with(before.keep, named(at for at in columns.kept if at != columns.key)),
+            numbers=_with(before.numbers, named(encoder.numeric)),
+            categories=_with(before.categories, named(encoder.categorical)),
+            missing=self._missing,
+            means=encoder.means,
+            flags=_with(before.flags, self._flags()),
+            **self._written(),
+        )
+
+    def _flags(self) -> tuple[str, ...]:
+        """Return the features that are true or false."""
+        return ()
+
+    def _written(self) -> dict[str, Any]:
+        """Return what a schema says about the text of a table."""
+        return {}
 
     @property
     def dropped(self) -> int:
@@ -151,6 +195,10 @@ class TableReader(Reader):
             raise DataError(self.columns.file, expected=none)
 
 
+def _with(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
+    return (*before, *(name for name in now if name not in before))
+
+
 def as_numbers(columns: Sequence[Any], rows: int) -> NDArray[np.float64]:
     """Return Arrow columns of float64 as one array, missing cells as NaN."""
     numbers = np.empty((rows, len(columns)))
@@ -171,6 +219,19 @@ def _values(array: Any, dtype: Any, missing: float) -> NDArray[Any]:
         return values
     bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")
     return np.where(bits[array.offset : array.offset + len(array)], values, missing).astype(dtype)
+
+
+def kept_cells(column: Any) -> list[str]:
+    """Return the cells of an Arrow column as texts, for the results."""
+    return [_as_text(value) for value in column.to_pylist()]
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value)
 
 
 def as_texts(column: Any, missing: Collection[str]) -> Texts:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from ....errors import DataError
 from ....estimator.times import seconds
 from ...block import A_VALUE, TOLERATE_MISSING, BadLines, Block, Dense, Sparse
 from .classes import Classes
-from .columns import Columns
+from .columns import MISSING, Columns
+from .means import RunningMeans
 
 TIME = "a time: seconds since 1970, or a date like 2026-01-31T08:15"
 
@@ -44,6 +46,7 @@ class Cells:
     weight: NDArray[np.float64] | None
     found: Callable[[int, int], str]
     time: Texts | None = None
+    kept: dict[str, list[str]] = dataclasses.field(default_factory=dict)  # for the results
     faults: list[DataError] = dataclasses.field(default_factory=list)  # of rows left out in between
 
     def take(self, keep: NDArray[np.bool_]) -> Cells:
@@ -60,6 +63,7 @@ class Cells:
             None if self.weight is None else self.weight[keep],
             self.found,
             time,
+            {name: list(compress(cells, keep)) for name, cells in self.kept.items()},
         )
 
 
@@ -72,8 +76,9 @@ class Encoder:
         The table's columns.
     categorical : set of int
         The features that are one-hot, by position.
-    missing : {"error", "zero", "drop"}
-        A missing cell is an error, or counts as 0, or its row is left out.
+    missing : {"error", "indicate", "zero", "drop"}
+        A missing cell is an error, or has a feature of its own, or counts as 0, or its row is left
+        out.
     bad : BadLines
         Tolerated bad rows.
     known : sequence of str
@@ -82,6 +87,10 @@ class Encoder:
         The labels so far.
     unit : str
         What `lines` count.
+    means : mapping
+        Sum and number of the cells of columns of numbers so far.
+    learning : bool
+        Whether these cells add to the means, and new missing cells to the features.
     """
 
     def __init__(
@@ -95,6 +104,8 @@ class Encoder:
         hash_bits: int | None = None,
         classes: Classes,
         unit: str,
+        means: Mapping[str, tuple[float, int]],
+        learning: bool,
     ) -> None:
         columns.check_known(known, categorical)
         columns.check_apart(categorical)
@@ -108,7 +119,15 @@ class Encoder:
         numeric = [columns.names[at] for at in self.numeric]
         self._add(numeric)
         self._places = np.array([self._column(name) for name in numeric], dtype=np.int32)
+        self._is_sparse = bool(self.categorical) or hash_bits is not None
+        self._means = RunningMeans(numeric, means, learning=learning)
+        self._learning = learning
         self.dropped = 0
+
+    @property
+    def means(self) -> dict[str, tuple[float, int]]:
+        """Sum and number of the cells of columns of numbers, where empty ones are filled in."""
+        return self._means.sums if self._missing == "indicate" and not self._is_sparse else {}
 
     def block(self, cells: Cells) -> Block | None:
         """Return the good rows, or None if there are none."""
@@ -116,9 +135,9 @@ class Encoder:
         if not len(cells.lines):
             return None
         y = None if cells.label is None else self._labels(cells.label)
-        sparse = self.categorical or self._hash_bits is not None
-        X = self._sparse(cells) if sparse else self._dense(cells)
-        return Block(X, y, cells.weight, cells.lines, self._columns.file, _times(cells))
+        X = self._sparse(cells) if self._is_sparse else self._dense(cells)
+        times = _times(cells)
+        return Block(X, y, cells.weight, cells.lines, self._columns.file, times, cells.kept)
 
     # Checks --------------------------------------------------------------------------------------
 
@@ -209,24 +228,58 @@ class Encoder:
         numbers = cells.numbers
         if self._missing == "zero":
             numbers[np.isnan(numbers)] = 0
+        elif self._missing == "indicate":
+            return self._indicated(cells)
         if (np.diff(self._places) != 1).any():
             numbers = np.empty_like(numbers)
             numbers[:, self._places] = cells.numbers
         return Dense(numbers, self.names)
 
+    def _indicated(self, cells: Cells) -> Dense:
+        """Return rows with means for empty cells, and a column that says where they were."""
+        absent = np.isnan(cells.numbers)
+        if self._learning:
+            self._add([name for *_, name in sorted(self._new_indicators(absent))])
+        array = np.zeros((len(absent), len(self.names)))
+        array[:, self._places] = self._means.filled(cells.numbers, absent, cells.weight)
+        for j, name in self._indicators(absent):
+            if name in self._place:
+                array[:, self._place[name]] = absent[:, j]
+        return Dense(array, self.names)
+
+    def _indicators(self, absent: NDArray[np.bool_]) -> list[tuple[int, str]]:
+        """Return the columns of numbers that have empty cells, with the features that say so."""
+        columns = self._columns.names
+        return [
+            (j, f"{columns[self.numeric[j]]}={MISSING}")
+            for j in np.flatnonzero(absent.any(axis=0)).tolist()
+        ]
+
+    def _new_indicators(self, absent: NDArray[np.bool_]) -> list[tuple[int, int, str]]:
+        """Return the first row, the column and the name of features that are new."""
+        return [
+            (int(np.argmax(absent[:, j])), self.numeric[j], name)
+            for j, name in self._indicators(absent)
+            if name not in self._place
+        ]
+
     def _sparse(self, cells: Cells) -> Sparse:
+        indicate = self._missing == "indicate"
+        absent = np.isnan(cells.numbers) & indicate
+        places = self._one_hot(cells.texts, absent)
+        indicators = self._indicators(absent)
         rows, width = len(cells.lines), len(self._columns.features)
-        data = np.ones((rows, width))
-        indices = np.empty((rows, width), dtype=np.int32)
+        data = np.ones((rows, width + len(indicators)))
+        indices = np.empty(data.shape, dtype=np.int32)
         order = {at: j for j, at in enumerate(self._columns.features)}
         numeric = [order[at] for at in self.numeric]
         data[:, numeric] = np.nan_to_num(cells.numbers, nan=0.0)
         indices[:, numeric] = self._places
-        for at, text, places in zip(
-            self.categorical, cells.texts, self._one_hot(cells.texts), strict=True
-        ):
-            indices[:, order[at]] = places[text.codes]
-            data[:, order[at]] = text.codes >= 0
+        for at, text, place in zip(self.categorical, cells.texts, places, strict=True):
+            indices[:, order[at]] = place[text.codes]
+            data[:, order[at]] = indicate | (text.codes >= 0)
+        for k, (j, name) in enumerate(indicators, width):
+            indices[:, k], data[:, k] = self._column(name), absent[:, j]
         there = data != 0
         indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
         if self._hash_bits is not None:
@@ -235,18 +288,23 @@ class Encoder:
         shape = (rows, len(self.names))
         return Sparse(indptr, indices[there], data[there], shape, self.names)
 
-    def _one_hot(self, texts: list[Texts]) -> list[NDArray[np.int32]]:
+    def _one_hot(self, texts: list[Texts], absent: NDArray[np.bool_]) -> list[NDArray[np.int32]]:
         """Return the column of each value; new ones in the order of rows, then of columns."""
-        new: list[tuple[int, int, str]] = []
+        new = self._new_indicators(absent)
         features: list[dict[int, str]] = []
-        for j, text in enumerate(texts):
-            column = self._columns.names[self.categorical[j]]
+        for at, text in zip(self.categorical, texts, strict=True):
+            column = self._columns.names[at]
             first = text.first_rows()
             used = np.flatnonzero(first >= 0).tolist()
             named = {code: f"{column}={text.values[code]}" for code in used}
-            new += [(int(first[c]), j, n) for c, n in named.items() if n not in self._place]
+            new += [(int(first[c]), at, n) for c, n in named.items() if n not in self._place]
+            empty = text.codes < 0
+            if self._missing == "indicate" and empty.any():
+                named[-1] = f"{column}={MISSING}"
+                if named[-1] not in self._place:
+                    new.append((int(np.argmax(empty)), at, named[-1]))
             features.append(named)
-        self._add([name for _, _, name in sorted(new)])
+        self._add([name for *_, name in sorted(new)])
         places = [np.zeros(len(text.values) + 1, dtype=np.int32) for text in texts]
         for place, named in zip(places, features, strict=True):
             place[list(named)] = [self._column(name) for name in named.values()]

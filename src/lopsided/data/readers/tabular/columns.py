@@ -9,16 +9,30 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from ....errors import DataError, Parameter
+from ....estimator.schema import Schema
 
 CUSTOMARY_LABELS = ("label", "class", "target", "y")
 
 Which = str | int  # a column by its name or its position
+MISSING = "(missing)"  # the category of an empty cell
 _SHOWN = 30
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Roles:
+    """What is said about columns, by their names or positions."""
+
+    label: Which | None = None
+    weight: Which | None = None
+    time: Which | None = None
+    key: Which | None = None
+    drop: Sequence[Which] = ()
+    keep: Sequence[Which] = ()
 
 
 @dataclasses.dataclass
 class Columns:
-    """The columns of a table, by position: label, weight, time, and the features in order."""
+    """The columns of a table, by position: those with a role, and the features in order."""
 
     file: str
     names: list[str]
@@ -26,52 +40,70 @@ class Columns:
     weight: int | None
     time: int | None
     features: list[int]
+    dropped: list[int]
+    kept: list[int]
+    key: int | None = None
 
     @classmethod
     def choose(
         cls,
         file: str,
         names: list[str],
+        roles: Roles,
         *,
-        label: Which | None,
-        weight: Which | None,
-        time: Which | None,
-        drop: Sequence[Which],
         labelled: bool,
         known: Sequence[str],
+        schema: Schema | None = None,
     ) -> Columns:
         """Assign a role to every column.
 
         Without labels, the label and weight columns may be absent; if present they are not
         features. `known` are the features of the model: a column among them is a feature too.
+        Columns that the model's schema knows without learning from them may be absent.
         """
+        weight, time = roles.weight, roles.time
+        aside = frozenset() if schema is None else schema.aside
+        gone = aside.union(() if schema is None else schema.keep).difference(names)
+        drop, keep = ([w for w in some if w not in gone] for some in (roles.drop, roles.keep))
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise DataError(file, expected=f"two columns are called {_listed(sorted(twice))}")
         dropped = {position(which, names, file, "drop") for which in drop}
-        place = _label_position(file, names, label, labelled, dropped, known)
+        place = _label_position(file, names, roles.label, labelled, dropped, known)
         weighs = None
         if weight is not None and (labelled or weight in names or not isinstance(weight, str)):
             weighs = position(weight, names, file, "weight")
         when = None if time is None else position(time, names, file, "time")
+        key = None
+        if roles.key is not None and roles.key not in gone:
+            key = position(roles.key, names, file, "key")
         parts = dict.fromkeys(dropped, "dropped")
-        for part, at in (("the label", place), ("the weight", weighs), ("the time", when)):
+        for part, at in (
+            ("the label", place),
+            ("the weight", weighs),
+            ("the time", when),
+            ("the id", key),
+        ):
             if at is not None and at in parts:
                 both = f"is both {parts[at]} and {part}"
                 raise DataError(file, column=names[at], expected=both)
             if at is not None:
                 parts[at] = part
-        other = set(parts)
+        other = {*parts, *(at for at, name in enumerate(names) if name in aside)}
         features = [at for at in range(len(names)) if at not in other]
         if not features:
             raise DataError(file, expected=f"no columns are left as features of {_listed(names)}")
-        return cls(file, names, place, weighs, when, features)
+        kept = [] if key is None else [key]
+        kept += [at for which in keep if (at := position(which, names, file, "keep")) not in kept]
+        return cls(file, names, place, weighs, when, features, sorted(dropped), kept, key)
 
     def check_known(self, known: Sequence[str], categorical: set[int]) -> None:
         """Raise if a feature of the model cannot come from this table."""
         here = {self.names[at] for at in self.features if at not in categorical}
         texts = {self.names[at] for at in self.features if at in categorical}
         for name in known:
+            if name.endswith(f"={MISSING}") and name[: -len(MISSING) - 1] in here:
+                continue
             if name not in here and not (texts and texts & heads([name])):
                 hint, remedy = near(name, sorted(here)), []
                 for column in here:

@@ -1,0 +1,169 @@
+"""How a model's tables are read: kept with the model, so that nobody has to say it twice."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import DataError, InputTypeError, Parameter, Text
+
+_TEXTS = ("drop", "keep", "numbers", "flags", "categories", "optional")
+_NAMES = ("label", "weight", "time", "key", "missing", "delimiter")
+_SHOWN = 10  # columns in a message
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Schema:
+    """The columns of the tables that a model learned from, and how they were read.
+
+    Attributes
+    ----------
+    label, weight, time, key : str or None
+        The columns with these roles, which are no features; `key` is that of the ids.
+    drop : tuple of str
+        Columns left out.
+    keep : tuple of str
+        Columns copied to the results.
+    numbers, categories : tuple of str
+        The features: columns of numbers and of texts.
+    flags : tuple of str
+        Those of the numbers that were true or false.
+    optional : tuple of str
+        Features that some events did not have.
+    missing : str
+        What an empty cell is, as for `CsvReader`.
+    empty : tuple of str or None
+        The spellings of an empty cell; None: the usual ones.
+    delimiter : str or None
+        The delimiter of CSV, where it was given.
+    header : bool
+        Whether CSV has the names of its columns in the first row.
+    means : dict
+        Sum and number of the cells of a column of numbers, where some are empty: these count as
+        their mean.
+    """
+
+    label: str | None = None
+    weight: str | None = None
+    time: str | None = None
+    key: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    missing: str = "error"
+    empty: tuple[str, ...] | None = None
+    delimiter: str | None = None
+    header: bool = True
+    means: dict[str, tuple[float, int]] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Schema:
+        """Return that of a model file; raise for anything else."""
+        record = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()}
+        pairs = record["means"].items()
+        record["means"] = {k: (float(total), int(count)) for k, (total, count) in pairs}
+        found = cls(**record)
+        texts = [value for name in _TEXTS for value in getattr(found, name)]
+        texts += [*(found.empty or ()), *found.means]
+        texts += [value for name in _NAMES if (value := getattr(found, name)) is not None]
+        if not all(isinstance(text, str) for text in texts) or found.header not in (True, False):
+            raise InputTypeError("its schema is no schema")
+        return found
+
+    def record(self) -> dict[str, Any]:
+        """Return plain values for a model file."""
+        return dataclasses.asdict(self)
+
+    @property
+    def features(self) -> frozenset[str]:
+        """The columns that are features; empty if they are not known."""
+        return frozenset((*self.numbers, *self.categories))
+
+    @property
+    def aside(self) -> frozenset[str]:
+        """The columns that are no features, and need not be there."""
+        roles = (self.label, self.weight, self.time, self.key)
+        return frozenset((*self.drop, *(name for name in roles if name is not None)))
+
+    def options(self, given: dict[str, Any], path: str, known: frozenset[str]) -> dict[str, Any]:
+        """Return the options of a reader: those given, and this schema's for the rest.
+
+        Parameters
+        ----------
+        given : dict
+            The options that are given; columns to drop or to keep and categories add to these.
+        path : str
+            What is read; a .tsv file has its own delimiter.
+        known : frozenset of str
+            The options that the reader has.
+        """
+        mine: dict[str, Any] = {
+            name: value
+            for name in ("label", "weight", "key", "missing", "empty")
+            if (value := getattr(self, name)) is not None
+        }
+        if not self.header:
+            mine["header"] = False
+        if self.delimiter is not None and not path.endswith(".tsv"):
+            mine["delimiter"] = self.delimiter
+        chosen = {name: value for name, value in mine.items() if name in known} | given
+        now = {given.get(role) for role in ("label", "weight", "time", "key")}
+        for name, more in (
+            ("drop", self.drop),
+            ("keep", self.keep),
+            ("categorical", self.categories),
+        ):
+            if name in known and more:
+                before = given.get(name, ())
+                before = (before,) if isinstance(before, str) else tuple(before)
+                chosen[name] = (*before, *(m for m in more if m not in before and m not in now))
+        return chosen
+
+    def compare(
+        self, file: str, columns: Sequence[str], categories: Sequence[str], *, learning: bool
+    ) -> list[Text]:
+        """Check the features of a table; raise where a model of this schema cannot take them.
+
+        Returns
+        -------
+        list of texts
+            What differs without harm.
+        """
+        if not self.features:
+            return []
+        wanted = [name for name in (*self.numbers, *self.categories) if name not in self.optional]
+        absent = [name for name in wanted if name not in columns]
+        turned = [name for name in categories if name in self.numbers]
+        unknown = [name for name in columns if name not in self.features]
+        faults, remedy = [], []
+        if absent:
+            faults.append(f"no column {_listed(absent)}")
+        if turned:
+            faults.append(f"{_listed(turned)} as categories, which were numbers")
+        if unknown and not learning:
+            faults.append(f"{_listed(unknown)}, which the model does not know")
+            remedy = [(Parameter("drop", unknown[0]), " leaves a column out")]
+        if faults:
+            raise DataError(
+                file,
+                expected=f"not the columns that the model learned from: {'; '.join(faults)}",
+                remedy=remedy,
+            )
+        if not unknown:
+            return []
+        return [
+            (
+                f"{_listed(unknown)}: new to the model, which learns from now on; ",
+                Parameter("drop"),
+                " leaves columns out",
+            )
+        ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f'"{name}"' for name in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

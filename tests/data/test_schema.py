@@ -1,0 +1,165 @@
+"""How a table is read, kept with the model: rows of new tables become what they were before."""
+
+import copy
+import dataclasses
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import lopsided
+from lopsided.data import open_reader
+from lopsided.data.gather import gather
+from lopsided.data.readers.csv import CsvReader
+from lopsided.errors import DataError, ModelFileError
+from lopsided.estimator.schema import Schema
+from lopsided.persist import from_bytes, to_bytes
+from support.table_rows import rows_of
+
+TABLE = "id,a,b,city,when,label\n1,5,2,Oslo,1,0\n2,,3,,2,1\n3,7,?,Rome,3,0\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text, name="d.csv"):
+        (tmp_path / name).write_text(text)
+        return str(tmp_path / name)
+
+    return written
+
+
+def read(path, **options):
+    reader = open_reader(path, missing="indicate", key="id", drop=["when"], **options)
+    return rows_of(reader), reader.schema()
+
+
+def test_a_schema_names_every_column(write):
+    _, schema = read(write(TABLE), categorical=["city"], keep=["b"])
+    assert (schema.label, schema.key, schema.drop, schema.keep) == (
+        "label",
+        "id",
+        ("when",),
+        ("b",),
+    )
+    assert (schema.numbers, schema.categories) == (("a", "b"), ("city",))
+    assert schema.missing == "indicate"
+
+
+def test_an_empty_cell_has_a_feature_of_its_own(write):
+    rows, _ = read(write(TABLE), categorical=["city"])
+    assert [row[0] for row in rows] == [
+        {"a": 5, "b": 2, "city=Oslo": 1},
+        {"b": 3, "city=(missing)": 1, "a=(missing)": 1},
+        {"a": 7, "city=Rome": 1, "b=(missing)": 1},
+    ]
+
+
+def test_in_a_table_of_numbers_it_is_the_mean_of_those_before_it(write):
+    text = "id,a,when,label\n1,,0,0\n2,4,0,1\n3,8,0,0\n4,NA,0,1\n5,3,0,0\n"
+    rows, schema = read(write(text))
+    assert [row[0]["a"] for row in rows] == [0, 4, 8, 6, 3]
+    assert [row[0]["a=(missing)"] for row in rows] == [1, 0, 0, 1, 0]
+    assert schema.means == {"a": (15.0, 3)}
+    new = open_reader(write('a\n100\n""\n', "n.csv"), schema=schema, labelled=False)
+    assert [row[0]["a"] for row in rows_of(new)] == [100, 5]  # a row alone: it does not see others
+
+
+def test_a_row_of_weight_0_leaves_the_means_alone(write):
+    text = "a,w,label\n1,1,0\n900,0,1\n,1,0\n"
+    reader = CsvReader(write(text), weight="w", missing="indicate")
+    assert [row[0]["a"] for row in rows_of(reader)] == [1, 900, 1]
+
+
+@pytest.mark.parametrize("block_rows", [1, 2, 7])
+def test_means_do_not_depend_on_blocks(write, block_rows):
+    rng = np.random.default_rng(3)
+    cells = [[f"{v:.3f}" if u > 0.3 else "" for v, u in rng.random((3, 2))] for _ in range(50)]
+    path = write("a,b,c,y\n" + "".join(f"{','.join(row)},{i % 2}\n" for i, row in enumerate(cells)))
+    whole, parts = (
+        gather(CsvReader(path, missing="indicate", block_rows=n)).X for n in (4096, block_rows)
+    )
+    assert whole.names == parts.names
+    np.testing.assert_array_equal(whole.array, parts.array)
+
+
+def test_a_new_table_is_read_as_the_old_one_was(write):
+    path = write(TABLE)
+    rows, schema = read(path, categorical=["city"])
+    again = open_reader(path, schema=schema)
+    assert rows_of(again) == rows
+    assert again.schema() == schema
+    blocks = list(open_reader(path, schema=dataclasses.replace(schema, keep=("when",))))
+    assert blocks[0].kept == {"id": ["1", "2", "3"], "when": ["1", "2", "3"]}
+
+
+def test_parquet_and_json_lines_have_the_same_schema(write, tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"id": ["x", "y"], "a": [1.5, None], "city": ["Oslo", None], "ok": [True, False]}
+    table = pa.table({**columns, "label": [0, 1]})
+    parquet.write_table(table, tmp_path / "d.parquet")
+    lines = "".join(f"{json.dumps(row)}\n" for row in table.to_pylist())
+    found = [
+        (reader, gather(reader))
+        for path in (str(tmp_path / "d.parquet"), write(lines, "d.jsonl"))
+        for reader in [open_reader(path, key="id", missing="indicate")]
+    ]
+    schemas = [reader.schema() for reader, _ in found]
+    assert {frozenset(s.numbers) for s in schemas} == {frozenset(("a", "ok"))}
+    assert {s.categories for s in schemas} == {("city",)}
+    # A model of one reads the other.
+    for schema in schemas:
+        for path in (tmp_path / "d.parquet", tmp_path / "d.jsonl"):
+            assert len(gather(open_reader(str(path), schema=schema)).lines) == 2
+
+
+def test_columns_that_changed_are_an_error_that_names_them_all(write):
+    _, schema = read(write(TABLE), categorical=["city"])
+    other = write("a,town,city,label\n1,2,3,0\n", "n.csv")
+    with pytest.raises(DataError, match=r'no column "b"; "town", which the model does not know'):
+        open_reader(other, schema=schema, labelled=False)
+    with pytest.raises(DataError, match='"a" as categories, which were numbers'):
+        open_reader(write(TABLE), schema=schema, categorical=["a"])
+
+
+def test_a_role_given_now_goes_before_that_of_the_schema(write):
+    _, schema = read(write(TABLE), categorical=["city"])
+    block = next(iter(open_reader(write(TABLE), schema=schema, time="when")))
+    assert block.time.tolist() == [1, 2, 3]
+
+
+def test_an_open_vocabulary_is_no_schema(write):
+    lines = "".join(f'{{"w{i}": 1, "label": {i % 2}}}\n' for i in range(10_002))
+    reader = open_reader(write(lines, "d.jsonl"))
+    list(reader)
+    assert reader.schema().features == frozenset()
+
+
+@pytest.fixture
+def model():
+    made = lopsided.make("COG-II").fit([[1.0], [2.0]], [0, 1])
+    made.schema_ = Schema(label="y", numbers=("a",), means={"a": (0.1, 3)}, empty=("-",))
+    return made
+
+
+def test_files_pickles_and_copies_have_it(model):
+    for copied in (from_bytes(to_bytes(model)), pickle.loads(pickle.dumps(model))):
+        assert copied.schema_ == model.schema_
+    assert copy.deepcopy(model).schema_ == model.schema_
+    assert lopsided.Active.around(model).schema_ == model.schema_
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"nonsense": 1},
+        {"label": 3, "means": {}},
+        {"drop": [1], "means": {}},
+        {"means": {"a": [1]}},
+        {"means": {}, "header": "yes"},
+    ],
+)
+def test_a_file_with_another_schema_is_refused(model, record, monkeypatch):
+    monkeypatch.setattr(Schema, "record", lambda self: record)
+    with pytest.raises(ModelFileError):
+        from_bytes(to_bytes(model))
