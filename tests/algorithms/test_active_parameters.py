@@ -103,9 +103,9 @@ def test_impossible_delay_is_refused(delay):
         progressive(Active("COG-II"), X, Y, delay=delay)
 
 
-def test_learners_that_do_not_ask_know_no_delays():
+def test_learners_that_do_not_ask_keep_no_events_and_know_no_times():
     with pytest.raises(ValueError, match="use Active"):
-        progressive(Recommended(), X, Y, delay=3)
+        Recommended().pass_over(X, Y, None, delay=3)
     with pytest.raises(ValueError, match="daily"):
         progressive(Recommended(), X, Y, time=SECONDS)
 

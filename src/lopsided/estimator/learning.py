@@ -204,6 +204,14 @@ class Learning(Parameterised):
         if fitted is not self._fitted:
             put(self, "_fitted", fitted)
 
+    def take_state(self, other: Fitted) -> None:
+        """Continue from what a model of the same parameters has learned, perhaps by asking."""
+        fitted = self._make(other.labels, other.scaling)
+        features, state, names = other.core.snapshot()
+        own = fitted.core.state()
+        fitted.core.restore(features, {k: v for k, v in state.items() if k in own}, names)
+        self._keep(fitted)
+
     def _attribute(self, name: str) -> _core.Model:
         try:
             return self.fitted.core

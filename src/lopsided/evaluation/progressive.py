@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..algorithms.active import Active
 from ..errors import DivergedError, InputTypeError, ParameterError
 from ..estimator.bank import learn_together
 from ..estimator.base import OnlineClassifier
 from ..metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
 from .changes import Change, Watch
+from .delayed import pass_with_delay
 
 _NO_ALARMS = np.zeros(0, bool)
 
@@ -126,10 +128,11 @@ def progressive(
     points : int
         About how many points of the curve to keep; 0 for none.
     delay : int, float, ("geometric", mean) or array, optional
-        For a learner that asks: how many further events are met before a label that it asked for
-        comes; inf for never. Random ones are drawn with the learner's seed, an array has one for
-        each row of X. Labels that have not come by the end are left pending; the number of an event
-        is its place in a fresh pass. Default: labels come at once.
+        How many further events are met before the label of an event comes; inf for never. Random
+        ones are drawn with the learner's seed if it has one, an array has one for each row of X.
+        Events wait with the features and the score of their time. Labels that have not come by the
+        end are left pending in a learner that asks (the number of an event is its place in a fresh
+        pass), and are not learned by others. Default: labels come at once.
     time : array, optional
         For a daily budget: when each event happened.
     costs : dict, optional
@@ -151,18 +154,18 @@ def progressive(
     0.83
     """
     _check_model(model)
-    result = model.pass_over(
-        X,
-        y,
-        sample_weight,
-        fresh=not resume,
-        order=order,
-        every=curve_step(points, y, order),
-        scores=True,
-        time=time,
-        delay=delay,
-        costs=costs,
-    )
+    options: dict[str, Any] = {
+        "fresh": not resume,
+        "order": order,
+        "every": curve_step(points, y, order),
+        "scores": True,
+        "time": time,
+        "costs": costs,
+    }
+    if delay is None or isinstance(model, Active):
+        result = model.pass_over(X, y, sample_weight, delay=delay, **options)
+    else:
+        result = pass_with_delay(model, X, y, sample_weight, delay, **options)
     return _progress(result, *_visited(result, order))
 
 
