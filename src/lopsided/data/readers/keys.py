@@ -106,9 +106,9 @@ class Keys:
         elif not self._always <= keys:
             self._always.intersection_update(keys)
         if not keys <= self._kinds.keys() and not self._is_open:
-            for name in keys - self._kinds.keys():
-                if event[name] != MISSING:
-                    self._kinds[name] = event[name].__class__
+            for name, value in event.items():  # in their order
+                if name not in self._kinds and value != MISSING:
+                    self._kinds[name] = value.__class__
             self._is_open = len(self._kinds) > _MOST
 
     def described(self) -> dict[str, tuple[str, ...]]:
