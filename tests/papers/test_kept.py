@@ -151,7 +151,7 @@ def test_the_table_of_claims_says_what_was_not_tested():
     table = rows([a_table(**{"ACOG-I": 60.0, "AROW": 65.0})])
     assert len(table) == len(CLAIMS)
     told = {row[0]: row[2:] for row in table}
-    assert told["ACOG is better than all other learners"][:2] == ["–", "german"]
+    assert told["ACOG is better than all other learners"][:2] == ["–", "german (table 2)"]
     assert told["CS-SSOL is best at 1:99"][0] == "not tested"
     names = {e.name for e in experiments()}
     assert all(set(claim.experiments) <= names for claim in CLAIMS)
@@ -188,6 +188,8 @@ def test_the_command_makes_report_and_pages_of_what_is_kept(tmp_path):
     html = (tmp_path / "all.html").read_text()
     assert "What the papers claim" in html
     assert "ACOG is better than all other learners" in html
+    assert "<td>lopsided" not in html.split("What was run")[0]
+    assert "lopsided reproduce acog-table-2 --only german" in html.split("What was run")[1]
     assert (tmp_path / "pages" / "acog.md").is_file()
     shown = CliRunner().invoke(command, ["acog-table-2", "--kept", str(tmp_path / "kept")])
     assert "acog-table-2 on german" in shown.output
@@ -221,6 +223,12 @@ def test_the_counts_in_docs_are_those_of_the_kept_results():
 def test_the_page_without_claims_has_none():
     assert "What the papers claim" not in page([a_table(Perceptron=1.0)])
     assert "None tested" in page([a_table(Perceptron=1.0)], with_claims=True)
+
+
+def test_a_table_has_a_row_for_each_learner_and_published_above_ours():
+    html = page([a_table(Perceptron=53.76, AROW=51.0)])
+    assert html.count("<tr>") == 3
+    assert '<span class="soft">50.000±1.000</span><br>53.760±1.000<br>' in html
 
 
 def test_two_parameters_are_drawn_as_a_map():

@@ -351,6 +351,8 @@ def test_the_course_of_the_auc_is_that_of_the_events_so_far(ranked):
 def test_buffers_that_never_fill_are_told(ranked, monkeypatch):
     result = reproduce("koil-figure-1", data=ranked, only=["koil/german"], quick=True)[0]
     assert any("the buffers never fill" in note for note in result.notes)
+    assert len({tuple(own.items()) for own in result.parameters.values()}) == 1
+    assert "those of KOIL-RS++ for all" in result.choice
     assert len({line.y for line in result.lines}) == 1
     e = find("koil-figure-1")
     small = {name: {**facts, "buffer_size": 5} for name, facts in e.learners.items()}

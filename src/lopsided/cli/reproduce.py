@@ -13,7 +13,7 @@ from .._atomic import write_atomically
 from .._text import aligned
 from ..papers import Experiment, Result, contradictions, experiments, find, reproduce
 from ..papers import text as texts
-from ..papers.kept import keep, read
+from ..papers.kept import Kept, keep, read
 from .options import check_writable, quiet_option
 from .output import Live, heading, print_json, print_table
 from .report_file import typed
@@ -159,10 +159,11 @@ def command(**given: Any) -> int:
     return 0
 
 
-def _report(path: str, results: Sequence[Result]) -> None:
+def _report(path: str, results: Sequence[Result], stored: Sequence[Kept] = ()) -> None:
     from ..papers.page import page
 
-    write_atomically(Path(path), page(results, command=typed(), with_claims=True).encode())
+    html = page(results, command=typed(), with_claims=True, kept=stored)
+    write_atomically(Path(path), html.encode())
 
 
 def _show_kept(options: ReproduceOptions) -> None:
@@ -184,7 +185,7 @@ def _show_kept(options: ReproduceOptions) -> None:
             _print(find(result.experiment), [result])
         click.echo(texts.summary(results))
     if options.report is not None:
-        _report(options.report, results)
+        _report(options.report, results, kept)
     if options.pages is not None:
         folder = Path(options.pages)
         folder.mkdir(parents=True, exist_ok=True)

@@ -50,9 +50,19 @@ class Claim:
             if result.experiment in self.experiments and result.data:
                 told = self.test(result)
                 if told is not None:
-                    name = result.data + (f", {result.metric}" if result.metric == "cost" else "")
-                    found.append(Finding(set=name, holds=told[0], by=told[1]))
+                    found.append(Finding(set=self._named(result), holds=told[0], by=told[1]))
         return found
+
+    def _named(self, result: Result) -> str:
+        """Return the data set, with table, metric and what it stands in for."""
+        words = []
+        if len(self.experiments) > 1:
+            words.append(" ".join(result.experiment.split("-")[1:]))
+        if result.metric == "cost":
+            words.append("cost")
+        if result.substitute:
+            words.append(f"in place of {result.set}")
+        return result.data + (f" ({', '.join(words)})" if words else "")
 
 
 # Tables ------------------------------------------------------------------------------------------

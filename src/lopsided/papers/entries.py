@@ -140,6 +140,8 @@ class Experiment:
     others : str
         The other parameters of a figure: at their "best" for each value, "tuned" once on training
         rows, or "default".
+    tuned_by : str
+        The learner whose parameters all have, if `others` is "tuned"; "" if each has its own.
     l1 : mapping
         For sparsity sweeps, by learner: the smallest and the largest l1 and their number, in units
         of the root mean square of the nonzero values.
@@ -171,6 +173,7 @@ class Experiment:
     values: tuple[Any, ...] = ()
     lines: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
     others: str = "best"
+    tuned_by: str = ""
     l1: Mapping[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
     where: str = ""
     extra: Mapping[str, tuple[Printed, ...]] = dataclasses.field(default_factory=dict)

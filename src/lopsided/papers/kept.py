@@ -54,7 +54,7 @@ def keep(
     folder : path
         Where to; an existing file is replaced.
     results : sequence of Result
-        Those without data are not written.
+        Those without data are not written, nor counts over several sets.
     flags : sequence of str
         Options of the command that change results, such as "--quick".
     """
@@ -62,7 +62,7 @@ def keep(
 
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        if result.data:
+        if result.data and result.set in find(result.experiment).sets:
             groups.setdefault((result.experiment, result.set), []).append(result)
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
@@ -70,10 +70,9 @@ def keep(
     for (experiment, name), own in groups.items():
         words = [experiment, name.replace("/", "-").replace(" ", "-")]
         words += ["quick"] if "--quick" in flags else []
-        only = ["--only", name] if name in find(experiment).sets else []
         content = {
             "kind": _KIND,
-            "command": shlex.join(["lopsided", "reproduce", experiment, *only, *flags]),
+            "command": shlex.join(["lopsided", "reproduce", experiment, "--only", name, *flags]),
             "version": __version__,
             "machine": machine(),
             "date": str(datetime.date.today()),

@@ -109,7 +109,7 @@ def _start(e: Experiment, part: Part, whole_grid: bool) -> Result:
     if e.choice == "best" and thinned(e, part) and not whole_grid:
         choice = choice.replace("the paper's grid", "a part of the paper's grid")
     if e.others != "best":
-        choice = _OTHERS[e.others]
+        choice = _OTHERS[e.others] + (f"; those of {e.tuned_by} for all" if e.tuned_by else "")
     if part.stated and e.against not in (ALPHA, PRICE, LABELS, "learning_rate"):
         choice = "the grid point that the printed digits come from"
     for name in e.stated.keys() & part.learners if e.kind != "sets" else ():

@@ -276,11 +276,12 @@ class Trials:
         search.
         """
         folds, _ = self.folds_of(stream)
+        names = (e.tuned_by,) if e.tuned_by else part.learners
         plan = make_plan(
-            {name: model_of(e, part, name, stream, Setting()) for name in part.learners},
+            {name: model_of(e, part, name, stream, Setting()) for name in names},
             stream.X,
             stream.y,
-            grid={name: own_grid(e, name) for name in part.learners},
+            grid={name: own_grid(e, name) for name in names},
             metric=part.metric,
             folds=folds[:, :1],
             search="coarse",
@@ -289,10 +290,11 @@ class Trials:
         plan = dataclasses.replace(plan, splits=first)
         journal = self._journal(e, part, Setting(x="choice"))
         runs = run_plan(plan, jobs=self.jobs, resume=journal).runs
-        return {
+        chosen = {
             one.name: chosen_runs(one, runs, "inner", plan.larger_is_better)[0].parameters
             for one in plan.learners
         }
+        return {name: chosen[e.tuned_by or name] for name in part.learners}
 
     def _splits(self, e: Experiment, stream: PaperData) -> tuple[dict[str, Any], str]:
         """Return the options of `make_plan` for permutations or folds, and their source."""
