@@ -225,8 +225,7 @@ nb::dict PyModel::asking() {
     out["queries"] = asker.budget.used;
     out["left"] = asker.budget.left();
     const Budget& budget = asker.budget;
-    if (budget.events > 0 && budget.first != Budget::unknown)
-      out["latest_day"] = budget.first + static_cast<double>(budget.period);  // of a daily budget
+    if (budget.begun) out["latest_day"] = budget.first + static_cast<double>(budget.period);  // of a daily budget
     asker.estimates.state([&](const char* name, double& value) { out[name] = value; });
     return out;
   });
@@ -241,7 +240,6 @@ nb::tuple PyModel::nonzeros() {
 }
 
 void bind_model(nb::module_& m) {
-  m.attr("UNKNOWN_DAY") = Budget::unknown;  // as a state says that no day has come
   m.def(
       "hash_name", [](std::string_view name, int bits) { return hashed_column(NameHash().add(name), bits); },
       nb::arg("name"), nb::arg("bits"), "The column of a hashed name.");

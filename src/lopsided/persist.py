@@ -22,6 +22,7 @@ from ._atomic import write_atomically
 from .algorithms.budget import Budget
 from .catalog import class_named
 from .errors import DivergedError, InputTypeError, ModelFileError
+from .estimator import state as entry
 from .estimator.base import OnlineClassifier
 from .estimator.labels import Labels
 from .estimator.locking import lock_of
@@ -38,10 +39,11 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
 _SCALARS = (bool, int, float, str, type(None))
+_NO_DAY_YET = -(2.0**53)  # the first day of a budget, in format 1
 _NO_CALIBRATION: dict[str, Any] = {
-    **dict.fromkeys(("calibration.labels", "calibration.checkpoint"), 0),
-    **{"calibration.unit": 1.0, "calibration.mass": 0.0},
-    **dict.fromkeys(("calibration.now", "calibration.before"), np.zeros(0)),
+    **dict.fromkeys((entry.CALIBRATION_LABELS, entry.CALIBRATION_CHECKPOINT), 0),
+    **{entry.CALIBRATION_UNIT: 1.0, entry.CALIBRATION_MASS: 0.0},
+    **dict.fromkeys((entry.CALIBRATION_NOW, entry.CALIBRATION_BEFORE), np.zeros(0)),
 }
 
 
@@ -142,7 +144,7 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
         names = _names(arrays)
         state = {**{k: _unpack(v) for k, v in about["state"].items()}, **arrays}
         if about["format"] == 1:
-            state = _NO_CALIBRATION | state
+            state = _of_format_1(state)
         positive, negative, by_custom, dtype = _unpack(about["labels"])
         labels = Labels(positive, negative, by_custom, dtype)
         np.dtype(dtype)
@@ -166,6 +168,14 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
         first = str(error).partition("\n")[0]
         raise ModelFileError(f"its contents do not fit together ({first})") from None
     return model, run
+
+
+def _of_format_1(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state of format 1 with what it lacks."""
+    if entry.BUDGET_FIRST in state:
+        begun = state[entry.BUDGET_EVENTS] > 0 and state[entry.BUDGET_FIRST] != _NO_DAY_YET
+        state = {entry.BUDGET_BEGUN: int(begun), **state}
+    return _NO_CALIBRATION | state
 
 
 def _with_new_names(about: dict[str, Any]) -> dict[str, Any]:

@@ -41,8 +41,6 @@ struct Rule {
 // How many labels may be bought: in all, in each period, or as a share of the events so far. What is
 // not bought in a period is lost, or saved for later ones.
 struct Budget {
-  static constexpr double unknown = -0x1p53;
-
   double labels = std::numeric_limits<double>::infinity();  // divided by the price: in all, in a period or for an event
   double price = 1;
   bool share = false;  // of the events so far
@@ -51,13 +49,15 @@ struct Budget {
   bool pace = false;  // spread over the period
   Count events = 0, used = 0;
   Count period = 0, spent = 0;  // the present period and the labels bought in it, with saving those in all periods
-  double first = 0;  // day or event with which the first period began; unknown: the next one
+  bool begun = false;  // the first period has
+  double first = 0;  // the day or event with which it began
   double elapsed = 0;  // share of the present period, for the pace
 
   bool periodic() const { return daily || per > 0; }
   void observe(double day) {
     const double now = daily ? std::floor(day) : static_cast<double>(events);
-    if (events++ == 0 || first == unknown) first = now;
+    ++events;
+    if (!begun) first = now, begun = true;
     if (!periodic()) return;
     const double at = daily ? now - first : std::floor((now - first) / per);
     if (at > static_cast<double>(period)) {  // an event of an earlier day counts for the present one
@@ -94,6 +94,7 @@ struct Budget {
     visit("budget.used", used);
     visit("budget.period", period);
     visit("budget.spent", spent);
+    visit("budget.begun", begun);
     visit("budget.first", first);
     validate(std::isfinite(first), "budget.first");
     if (!pace) return;

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, ParameterError
+from ..estimator import state as entry
 
 
 def check_directions(directions: Any, size: int) -> None:
@@ -32,10 +33,10 @@ def check_directions(directions: Any, size: int) -> None:
 
 def sketched_directions(state: dict[str, Any], columns: int) -> NDArray[np.float64]:
     """Return the directions in the state of a model, one a row."""
-    size = len(state["sketch.energy"])
-    if "sketch.basis" not in state:
-        return np.stack([state[f"sketch.direction.{i}"] for i in range(size)])
-    basis = np.reshape(state["sketch.basis"], (size, size))
+    size = len(state[entry.SKETCH_ENERGY])
+    if entry.SKETCH_BASIS not in state:
+        return np.stack([state[entry.SKETCH_DIRECTION.format(i)] for i in range(size)])
+    basis = np.reshape(state[entry.SKETCH_BASIS], (size, size))
     out = np.zeros((size, columns))
-    out[:, state["sketch"]] = basis @ state["sketch.values"][:, 1 : 1 + size].T
+    out[:, state[entry.SKETCH]] = basis @ state[entry.SKETCH_VALUES][:, 1 : 1 + size].T
     return out

@@ -21,6 +21,7 @@ from ..errors import (
     ParameterError,
     UnknownParameterError,
 )
+from ..estimator import state as entry
 from ..estimator.base import OnlineClassifier
 from ..estimator.batch import Batch, as_batch, is_events
 from ..estimator.columns import check_columns
@@ -372,8 +373,8 @@ class Active(OnlineClassifier):
         spent = other._begin("event").core.state()
         core = self._begin("event").core
         features, state, names = core.snapshot()
-        taken = {name: value for name, value in spent.items() if name.startswith("budget.")}
-        taken["pending.events"] = state["pending.events"][:0]
+        taken = {name: value for name, value in spent.items() if name.startswith(entry.BUDGET)}
+        taken[entry.PENDING_EVENTS] = state[entry.PENDING_EVENTS][:0]
         core.restore(features, {**state, **taken}, names)
         return self
 

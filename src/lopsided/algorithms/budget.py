@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
 from ..errors import InputError, ParameterError
+from ..estimator import state as entry
 from ..estimator.parameters import is_number
 
 _TEXT = re.compile(
@@ -158,18 +158,20 @@ def carried_over(
     Labels bought so far count, but periods of another kind begin with the next event.
     """
     if now.get("budget_pace"):
-        state = {"budget.elapsed": 0.0, **state}
+        state = {entry.BUDGET_ELAPSED: 0.0, **state}
     kinds = [
         (options.get("budget_daily", False), options.get("budget_per", 0.0))
         for options in (before, now)
     ]
     daily, per = kinds[1]
     if kinds[0] != kinds[1]:
-        first = _core.UNKNOWN_DAY if daily else float(state["budget.events"])
-        return {**state, "budget.first": first, "budget.period": 0, "budget.spent": 0}
+        begun = 0 if daily else 1  # the day of the next event is not known yet
+        start = {entry.BUDGET_BEGUN: begun, entry.BUDGET_FIRST: float(state[entry.BUDGET_EVENTS])}
+        return {**state, **start, entry.BUDGET_PERIOD: 0, entry.BUDGET_SPENT: 0}
     if (daily or per) and now.get("budget_saving") and not before.get("budget_saving"):
-        first = state["budget.first"] + state["budget.period"] * (per or 1)  # nothing was saved
-        return {**state, "budget.first": first, "budget.period": 0}
+        gone = state[entry.BUDGET_PERIOD] * (per or 1)  # nothing was saved of these
+        first = state[entry.BUDGET_FIRST] + gone
+        return {**state, entry.BUDGET_FIRST: first, entry.BUDGET_PERIOD: 0}
     return state
 
 

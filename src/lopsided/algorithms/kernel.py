@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, ParameterError
+from ..estimator import state as entry
 from ..estimator.parameters import (
     choice,
     estimator,
@@ -138,16 +139,18 @@ class KOIL(KernelClassifier):
         state = self._attribute("members_").state()
         if self.kernels is None:
             raise AttributeError("members_: there is one kernel only")
-        losses = np.array(state["hedge.losses"])
-        rate = math.sqrt(8 * math.log(len(losses)) / max(state["hedge.rounds"], 1e-300))
+        losses = np.array(state[entry.HEDGE_LOSSES])
+        rate = math.sqrt(8 * math.log(len(losses)) / max(state[entry.HEDGE_ROUNDS], 1e-300))
         votes = np.exp(-rate * (losses - losses.min()))
         return [
             KernelMember(
                 kernel=one.get("kernel", "gaussian"),
-                gamma=float(state[f"kernel.gamma.{k}"]),
+                gamma=float(state[entry.GAMMA_OF.format(k)]),
                 weight=float(votes[k] / votes.sum()),
-                loss=float(losses[k] / max(state["hedge.rounds"], 1e-300)),
-                n_support=tuple(int(state[f"{name}.size.{k}"]) for name in self._lists),
+                loss=float(losses[k] / max(state[entry.HEDGE_ROUNDS], 1e-300)),
+                n_support=tuple(
+                    int(state[entry.LIST_SIZE_OF.format(name, k)]) for name in self._lists
+                ),
             )
             for k, one in enumerate(self.kernels)
         ]
@@ -158,7 +161,7 @@ class KOIL(KernelClassifier):
         return super()._kept(name)
 
     def _scale(self, state: Mapping[str, Any]) -> float:
-        return float(state["koil.scale"])
+        return float(state[entry.KOIL_SCALE])
 
     def core_kind(self) -> str:
         """Return the name of this learner in the core."""
@@ -276,10 +279,10 @@ class NORMA(KernelClassifier):
     @property
     def intercept_(self) -> float:
         """The constant, 0 without bias."""
-        return float(self._attribute("intercept_").state()["bias"])
+        return float(self._attribute("intercept_").state()[entry.BIAS])
 
     def _scale(self, state: Mapping[str, Any]) -> float:
-        return float(state["norma.scale"])
+        return float(state[entry.NORMA_SCALE])
 
     def check_params(self) -> None:
         """Raise a ValueError that names the first parameter that is not valid."""

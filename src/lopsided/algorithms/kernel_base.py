@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, ParameterError
+from ..estimator import state as entry
 from ..estimator.base import OnlineClassifier
 from ..estimator.parameters import choice, estimator, is_number, parameter
 
@@ -124,7 +125,7 @@ class KernelClassifier(OnlineClassifier):
     @property
     def gamma_(self) -> float:
         """The gamma of the kernel, as it is now."""
-        gamma = self._attribute("gamma_").state().get("kernel.gamma")
+        gamma = self._attribute("gamma_").state().get(entry.GAMMA)
         if gamma is None:
             raise AttributeError("gamma_: with kernels= there is more than one, see members_")
         return float(gamma)
@@ -162,14 +163,15 @@ class KernelClassifier(OnlineClassifier):
 
 def _rows(state: Mapping[str, Any], name: str, features: int) -> tuple[Any, NDArray[np.float64]]:
     """Return the rows and weights of a list of the core, in its order."""
-    slots, size, first = (int(state[f"{name}.{k}"]) for k in ("slots", "size", "first"))
+    patterns = (entry.LIST_SLOTS, entry.LIST_SIZE, entry.LIST_FIRST)
+    slots, size, first = (int(state[pattern.format(name)]) for pattern in patterns)
     order = (first + np.arange(size)) % max(slots, 1)
-    values = np.asarray(state[f"kept.{name}.values"])
-    weights = np.asarray(state[f"kept.{name}.weights"])[order]
-    if not state[f"{name}.sparse"]:
+    values = np.asarray(state[entry.LIST_VALUES.format(name)])
+    weights = np.asarray(state[entry.LIST_WEIGHTS.format(name)])[order]
+    if not state[entry.LIST_SPARSE.format(name)]:
         return values.reshape(slots, features)[order], weights
     from scipy.sparse import csr_matrix
 
-    indices = np.asarray(state[f"kept.{name}.indices"]).astype(np.int32)
-    ends = np.asarray(state[f"kept.{name}.ends"]).astype(np.int64)
+    indices = np.asarray(state[entry.LIST_INDICES.format(name)]).astype(np.int32)
+    ends = np.asarray(state[entry.LIST_ENDS.format(name)]).astype(np.int64)
     return csr_matrix((values, indices, np.r_[0, ends]), shape=(slots, features))[order], weights

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..errors import ParameterError
+from ..estimator import state as entry
 from ..estimator.base import LinearClassifier
 from ..estimator.costs import CostSensitiveClassifier
 from ..estimator.parameters import choice, estimator, integer, number, positive, same, switch
@@ -263,7 +264,7 @@ class _SecondOrder(CostSensitiveClassifier):
         """Sigma, as a matrix or as its diagonal; an intercept's own entries come first."""
         state = self._attribute("covariance_").state()
         full = "full" in self.fitted.kind
-        return np.asarray(state["covariance" if full else "variance"], dtype=np.float64)
+        return np.asarray(state[entry.COVARIANCE if full else entry.VARIANCE], dtype=np.float64)
 
     def check_params(self) -> None:
         """Raise a ValueError that names the first parameter that is not valid."""
@@ -400,7 +401,7 @@ class ACOG(_SecondOrder):
     @property
     def eigenvalues_(self) -> NDArray[np.float64]:
         """The sum of x x' / gamma along each direction of a sketch, as Oja's rule estimates it."""
-        return np.array(self._sketched("eigenvalues_").state()["sketch.energy"])
+        return np.array(self._sketched("eigenvalues_").state()[entry.SKETCH_ENERGY])
 
     def _sketched(self, name: str) -> _core.Model:
         model = self._attribute(name)

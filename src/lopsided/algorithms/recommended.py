@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..estimator import state as entry
 from ..estimator.costs import CostSensitive
 from ..estimator.parameters import estimator
 
@@ -92,7 +93,7 @@ class Recommended(CostSensitive):
     @property
     def members_(self) -> list[Member]:
         """The members with their recent log losses and their shares in the mixture."""
-        losses = np.asarray(self._attribute("members_").state()["losses"])
+        losses = np.asarray(self._attribute("members_").state()[entry.LOSSES])
         shares = np.exp(losses.min() - losses)
         shares /= shares.sum()
         return [
@@ -114,8 +115,8 @@ class Recommended(CostSensitive):
     def intercept_(self) -> float:
         """The score of an event without any input."""
         state = self._attribute("intercept_").state()
-        odds = (state["positives"] + 0.5) / (state["negatives"] + 0.5)
-        return float(state["slope"] * np.log(odds) + state["shift"])
+        odds = (state[entry.POSITIVES] + 0.5) / (state[entry.NEGATIVES] + 0.5)
+        return float(state[entry.SLOPE] * np.log(odds) + state[entry.SHIFT])
 
     def _scaling(self, form: str) -> dict[str, bool]:
         if self.scaling == "auto":

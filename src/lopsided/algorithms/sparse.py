@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..errors import InputError, ParameterError
+from ..estimator import state as entry
 from ..estimator.costs import CostSensitiveClassifier
 from ..estimator.parameters import choice, estimator, fraction, integer, number, positive, switch
 from ._covariance import check_covariance_dtype, covariance_kind
@@ -411,10 +412,10 @@ class SSOL(SparseClassifier):
         """The second-order memory, a matrix or its diagonal; an intercept's entries come first."""
         state = self._attribute("covariance_").state()
         if "full" in self.fitted.kind:
-            return np.asarray(state["covariance"], dtype=np.float64)
+            return np.asarray(state[entry.COVARIANCE], dtype=np.float64)
         diagonal = np.ones(self.n_features_in_ + self.fitted.constants)
-        kept = np.asarray(state["features.values"])[:, 1]
-        diagonal[state["features"]] = np.where(kept == 0, 1, kept)
+        kept = np.asarray(state[entry.FEATURE_VALUES])[:, 1]
+        diagonal[state[entry.FEATURES]] = np.where(kept == 0, 1, kept)
         return diagonal
 
     def check_params(self) -> None:

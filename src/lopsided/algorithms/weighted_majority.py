@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from ..estimator import state as entry
 from ..estimator.costs import CostSensitiveClassifier
 from ..estimator.parameters import estimator, switch
 
@@ -104,23 +105,23 @@ class WeightedMajority(CostSensitiveClassifier):
         """The members with their mistakes so far."""
         state = self._attribute("members_").state()
         own = self.fitted.options["scales"]
-        full = [k for k in range(_LANES, len(_MEMBERS)) if state["left"] in (0, k - _LANES + 1)]
-        members = _WIDE_MEMBERS if state["wide"] else _MEMBERS
+        full = [k for k in range(_LANES, len(_MEMBERS)) if state[entry.LEFT] in (0, k - _LANES + 1)]
+        members = _WIDE_MEMBERS if state[entry.WIDE] else _MEMBERS
         return [
             dataclasses.replace(
                 members[k],
                 scaling=members[k].scaling if own else self.scaling,
                 intercept=members[k].intercept and bool(self.intercept),
-                missed=state[f"missed.{k}"],
-                alarmed=state[f"alarmed.{k}"],
+                missed=state[entry.MISSED.format(k)],
+                alarmed=state[entry.ALARMED.format(k)],
             )
-            for k in (*range(_LANES), *(full if state["narrow"] else ()))
+            for k in (*range(_LANES), *(full if state[entry.NARROW] else ()))
         ]
 
     @property
     def leader_(self) -> Voter:
         """The member whose mistakes have cost least."""
-        rho = self._attribute("leader_").state()["rho"]
+        rho = self._attribute("leader_").state()[entry.RHO]
         return min(self.members_, key=lambda member: rho * member.missed + member.alarmed)
 
     def _constants(self, options: Mapping[str, Any]) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
+from . import state as entry
 from .batch import as_weights
 from .columns import check_columns
 from .fitted import Snapshot
@@ -409,7 +410,7 @@ class LinearClassifier(OnlineClassifier):
         model = self._attribute("intercept_")
         if self.fitted.constants:
             return float(model.coefficients()[0])
-        return float(model.state().get("bias", 0.0))
+        return float(model.state().get(entry.BIAS, 0.0))
 
     def named_coef(self) -> dict[str, float]:
         """Return the weights by the names of their features, the strongest first."""

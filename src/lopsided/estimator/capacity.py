@@ -7,13 +7,14 @@ import re
 from typing import Any
 
 from ..errors import ParameterError
+from . import state as entry
 
 _TEXT = re.compile(r"(?P<alarms>[0-9]+)/(?P<per>[0-9]+|day)")
 _BINS = 256
 _START: dict[str, Any] = {
-    **dict.fromkeys(("capacity.met", "capacity.events", "capacity.spent"), 0),
-    **{"capacity.day": 0.0, "capacity.usual": 0.0, "capacity.unit": 1.0},
-    "capacity.gains": [0.0] * _BINS,
+    **dict.fromkeys((entry.CAPACITY_MET, entry.CAPACITY_EVENTS, entry.CAPACITY_SPENT), 0),
+    **{entry.CAPACITY_DAY: 0.0, entry.CAPACITY_USUAL: 0.0, entry.CAPACITY_UNIT: 1.0},
+    entry.CAPACITY_GAINS: [0.0] * _BINS,
 }
 
 
