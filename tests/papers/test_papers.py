@@ -262,6 +262,13 @@ def test_three_choices_of_parameters(folder):
     assert "AROW: regularization=1, as stated in the paper" in result.choice
 
 
+def test_stated_parameters_are_told_with_figures_that_do_not_take_those_of_the_digits(folder):
+    figure = reproduce("acog-figure-4", data=folder, only=["german"], quick=True)[0]
+    assert "AROW: regularization=1, as stated in the paper" in figure.choice
+    table = reproduce("acog-table-2", data=folder, only=["german"], quick=True)[0]
+    assert "as stated in the paper" not in table.choice
+
+
 def test_stated_parameters_are_taken(folder):
     result = reproduce("acog-table-2", data=folder, only=["german"], quick=True)[0]
     assert result.parameters["ACOG-II"] == {"learning_rate": 100.0}

@@ -112,8 +112,9 @@ def _start(e: Experiment, part: Part, whole_grid: bool) -> Result:
         choice = _OTHERS[e.others] + (f"; those of {e.tuned_by} for all" if e.tuned_by else "")
     if part.stated and e.against not in (ALPHA, PRICE, LABELS, "learning_rate"):
         choice = "the grid point that the printed digits come from"
+    known = {} if e.against in (ALPHA, PRICE, LABELS) else part.stated
     for name in e.stated.keys() & part.learners if e.kind != "sets" else ():
-        if name not in part.stated:
+        if name not in known:
             own = ", ".join(f"{key}={value:g}" for key, value in e.stated[name].items())
             choice += f"; {name}: {own}, as stated in the paper"
     return Result(
