@@ -103,11 +103,12 @@ def _read(paths: Sequence[Path]) -> Iterator[Kept]:
     for path in paths:
         try:
             content = json.loads(path.read_text("utf-8"))
-            if content.pop("kind") != _KIND:
-                raise ValueError
+            wrong = content.pop("kind") != _KIND
             results = tuple(Result.from_dict(own) for own in content.pop("results"))
             kept = Kept(**content, results=results)
         except (ValueError, TypeError, KeyError, AttributeError):
+            wrong = True
+        if wrong:
             raise DataError(str(path), expected="results that --keep wrote") from None
         if results and all(result.experiment in known for result in results):
             yield kept
