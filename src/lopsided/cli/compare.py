@@ -15,7 +15,7 @@ from ..catalog import Entry, entries, find
 from ..comparison import Comparison, compare, tables
 from ..comparison.grids import learners_of
 from ..comparison.measures import NAMES, measure
-from ..data.block import Block, Sparse
+from ..data.block import Block, Dense, Sparse
 from ..data.gather import gather, taken
 from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
@@ -341,7 +341,12 @@ class _Job:
 
 
 def _widen(*blocks: Block) -> None:
-    """Let sparse rows of several files be equally wide."""
+    """Let rows of several files be equally wide."""
+    dense = [block.X for block in blocks if isinstance(block.X, Dense)]
+    names = max((X.names for X in dense), key=len, default=[])
+    for rows in dense:  # a column that says where cells are empty may be of one file only
+        more = len(names) - rows.array.shape[1]
+        rows.array, rows.names = np.pad(rows.array, ((0, 0), (0, more))), names
     sparse = [block.X for block in blocks if isinstance(block.X, Sparse) and not block.X.names]
     width = max((X.shape[1] for X in sparse), default=0)
     for X in sparse:
