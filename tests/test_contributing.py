@@ -111,7 +111,8 @@ def test_the_command_line_lists_the_new_learner(tree):
 
 
 def test_the_documents_and_public_names_have_the_new_learner(tree):
-    assert "\n| Foo | what it is for | Author year |\n" in (tree / "README.md").read_text()
+    learners = (tree / "docs" / "learners.md").read_text()
+    assert "\n| Foo | what it is for | Author year |\n" in learners
     assert re.search(r"\| 8 d \|.*, Foo\b", (tree / "docs" / "speed.md").read_text())
     names = (tree / "src/lopsided/__init__.py").read_text()
     assert "\n    from .algorithms.linear import Foo as Foo\n" in names

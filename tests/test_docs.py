@@ -22,8 +22,8 @@ def test_what_follows_from_the_catalog_is_current():
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_the_readme_lists_the_learners_of_the_catalog():
-    text = (ROOT / "README.md").read_text()
+def test_the_page_lists_the_learners_of_the_catalog():
+    text = (ROOT / "docs" / "learners.md").read_text()
     rows = [f"| {e.name} | {e.purpose} | {e.paper} |" for e in CATALOG]
     assert "\n".join(rows) in text
 

@@ -30,7 +30,7 @@ def public_names() -> str:
 
 
 def learners() -> str:
-    """Return the table of learners of the README."""
+    """Return the table of learners."""
     rows = [f"| {entry.name} | {entry.purpose} | {entry.paper} |" for entry in CATALOG]
     return "\n".join(["| name | what it is for | from |", "|---|---|---|", *rows])
 
@@ -95,7 +95,7 @@ def block(name: str) -> tuple[str, str]:
 # The file, the texts before and after the generated part, and what makes it.
 PARTS = (
     ("src/lopsided/__init__.py", "if TYPE_CHECKING:\n", "\n\n", public_names),
-    ("README.md", *block("learners"), learners),
+    ("docs/learners.md", *block("learners"), learners),
     ("docs/speed.md", *block("memory"), memory),
     ("docs/reliability.md", *block("promises"), promises),
 )
