@@ -50,7 +50,6 @@ from .output import (
     with_kept,
     write_bad_lines,
 )
-from .report_file import RunReport
 from .result_file import ResultFile, cell, discard
 from .run_options import RunOptions
 from .signals import StopRequest
@@ -158,6 +157,8 @@ class Job:
         self._written = state or {}
         self._page = None
         if options.report_path is not None:
+            from .report_file import RunReport  # slow to import
+
             self._page = RunReport(options.report_path, self._written.get("points"))
         self.run = StreamRun(self.model, bad=self.reader.bad, stops=self._stops(), state=state)
         if options.curve is not None and self.run.recent is None:
