@@ -28,6 +28,6 @@ for day in 1 2 3; do
     # The investigators answer a day later, by their own ids.
     if [ $day -gt 1 ]; then lopsided tell model.lop "truth$((day - 1)).csv" --skip-told; fi
 done
-lopsided questions model.lop | head -3
+lopsided questions model.lop | sed -n 1,3p
 lopsided explain model.lop day3.csv --limit 1 --top 3
 lopsided inspect model.lop --top 5
