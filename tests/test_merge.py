@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from every_learner import NAMES, asks, make
 
 import lopsided
 from lopsided.errors import InputError, InputTypeError, ParameterError
+from lopsided.estimator.schema import Schema
 from lopsided.persist import from_bytes, to_bytes
 from reference import merge as oracle
 
@@ -519,3 +522,19 @@ def test_models_that_do_not_fit_are_refused():
             lopsided.merge([cog, cog], weights)
     with pytest.raises(ParameterError, match="shards"):
         lopsided.split(cog, 0)
+
+
+def test_the_schema_is_merged_with_the_models():
+    one = Schema(label="y", numbers=("a",), missing="indicate", means={"a": (6.0, 3)})
+    two = Schema(label="y", numbers=("a",), categories=("c",), means={"a": (1.0, 1)})
+    models = [lopsided.COG().partial_fit(X[k::2], Y[k::2]) for k in range(2)]
+    models[0].schema_, models[1].schema_ = one, two
+    merged = lopsided.merge(iter(models))
+    expected = dataclasses.replace(one, categories=("c",), means={"a": (7.0, 4)})
+    assert merged.schema_ == expected
+    assert lopsided.merge(models[:1]).schema_ == one
+    parts = lopsided.split(merged, 2)
+    assert all(part.schema_ == expected for part in parts)
+    parts[0].schema_ = dataclasses.replace(expected, means={"a": (9.0, 5)})
+    assert lopsided.merge(parts, base=merged).schema_.means == {"a": (9.0, 5)}
+    assert lopsided.merge([lopsided.COG().fit(X, Y)] * 2).schema_ is None

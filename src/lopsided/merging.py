@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from .estimator.base import OnlineClassifier
 from .estimator.fitted import Fitted
 from .estimator.labels import Labels
 from .estimator.parameters import same
+from .estimator.schema import Schema
 
 M = TypeVar("M", bound=OnlineClassifier)
 
@@ -50,6 +52,7 @@ def merge(models: Sequence[M], weights: ArrayLike | None = None, base: M | None 
     ...         _ = part.partial_fit(X[k::4], y[k::4])
     ...     model = lopsided.merge(parts, base=model)
     """
+    models = list(models)
     everything = [*models] if base is None else [base, *models]
     if not models:
         raise InputError("there is no model to merge")
@@ -73,6 +76,9 @@ def merge(models: Sequence[M], weights: ArrayLike | None = None, base: M | None 
         )
     except ValueError as error:
         raise InputError(f"{type(first).__name__}: the models cannot be merged: {error}") from None
+    out.schema_ = _schema(
+        [model.schema_ for model in models], None if base is None else base.schema_
+    )
     return out
 
 
@@ -101,6 +107,7 @@ def split(model: M, shards: int) -> list[M]:
             part.fitted.core.split(model.fitted.core, float(shards))
         except ValueError as error:
             raise InputError(f"{type(model).__name__} cannot be split: {error}") from None
+        part.schema_ = model.schema_
         out.append(part)
     return out
 
@@ -108,7 +115,26 @@ def split(model: M, shards: int) -> list[M]:
 def _copied(model: M) -> M:
     out = model.restarted(model.labels)
     out.fitted.core.restore(*model.fitted.core.snapshot())
+    out.schema_ = model.schema_
     return out
+
+
+def _schema(found: Sequence[Schema | None], base: Schema | None) -> Schema | None:
+    """Return how the tables of merged models are read: with the columns and cells of all."""
+    known = [schema for schema in found if schema is not None]
+    if not known:
+        return base
+    columns: dict[str, Any] = {
+        name: tuple(dict.fromkeys(column for one in known for column in getattr(one, name)))
+        for name in ("numbers", "flags", "categories", "optional")
+    }
+    means = {}
+    for column in dict.fromkeys(column for one in known for column in one.means):
+        begun = (base.means if base else {}).get(column, (0.0, 0))
+        parts = [one.means.get(column, begun) for one in known]
+        total = begun[0] + sum(part[0] - begun[0] for part in parts)
+        means[column] = (total, begun[1] + sum(part[1] - begun[1] for part in parts))
+    return dataclasses.replace(known[0], **columns, means=means)
 
 
 def _check_mergeable(first: OnlineClassifier, other: OnlineClassifier) -> None:

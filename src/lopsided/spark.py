@@ -54,7 +54,7 @@ def fit(
         rows r, r + rounds, ... of its own. The frame is computed once a round.
     checkpoint : path, optional
         A file of the driver that holds the merged model after every round. If it exists, the fit
-        goes on behind its last round.
+        goes on behind its last round; it is removed when the fit is done.
 
     Returns
     -------
@@ -66,7 +66,8 @@ def fit(
     shards = _partitions(frame)
     first, model = _resumed(checkpoint, model, shards, rounds)
     if classes is None and not model.__sklearn_is_fitted__():
-        classes = sorted(row[0] for row in frame.select(label).distinct().limit(3).collect())
+        found = [row[0] for row in frame.select(label).distinct().limit(3).collect()]
+        classes = sorted(one for one in found if one is not None)  # a task refuses those without
     roles = sharding.choose(frame.columns, features, label, weight, classes)
     rows = frame.select(*roles.columns)
     for part in range(first, rounds):
@@ -78,6 +79,8 @@ def fit(
         model = sharding.merged(blobs, model, begun)  # type: ignore[assignment]
         if checkpoint is not None:
             persist.save(model, checkpoint, {"round": part + 1, "of": rounds, "shards": shards})
+    if checkpoint is not None and os.path.exists(checkpoint):
+        os.unlink(checkpoint)  # the next fit begins anew
     return model
 
 

@@ -79,3 +79,10 @@ def test_a_model_continues_with_late_labels_and_is_unchanged_by_a_bad_row(stream
     np.testing.assert_array_equal(model.coef_, before)
     progressive(model, X, y, delay=3, resume=True)
     assert (model.coef_ != before).any()
+
+
+def test_labels_of_rows_that_come_again_are_not_forgotten(stream):
+    model = lopsided.AROW()
+    order = np.tile(np.arange(120), 3)
+    progressive(model, *stream, order=order, delay=200)
+    assert model.fitted.core.rounds == len(order) - 200

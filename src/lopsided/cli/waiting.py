@@ -45,16 +45,17 @@ class Waiting:
         return {"names": self.names, "rows": self.rows}
 
     def add(self, names: Sequence[str], rows: Iterable[list[Any]]) -> None:
-        """Add what is asked; columns may have changed since the last time."""
-        names = list(names)
-        if names != self.names:
-            self.rows = {number: self._with(row, names) for number, row in self.rows.items()}
-            self.names = names
-        self.rows.update((row[0], row) for row in rows if row[FIELDS.index("asked")])
+        """Add what is asked; columns that are new since the last time join the others."""
+        every = [*self.names, *(name for name in names if name not in self.names)]
+        known = {number: self._with(row, self.names, every) for number, row in self.rows.items()}
+        asked = [row for row in rows if row[FIELDS.index("asked")]]
+        self.rows = known | {row[0]: self._with(row, names, every) for row in asked}
+        self.names = every
 
-    def _with(self, row: list[Any], names: list[str]) -> list[Any]:
-        cells = self._cells(row)
-        return [*row[: len(FIELDS)], *(cells.get(name, "") for name in names)]
+    @staticmethod
+    def _with(row: list[Any], names: Sequence[str], wanted: list[str]) -> list[Any]:
+        cells = dict(zip(names, row[len(FIELDS) :], strict=False))
+        return [*row[: len(FIELDS)], *(cells.get(name, "") for name in wanted)]
 
     def _cells(self, row: list[Any]) -> dict[str, Any]:
         return dict(zip(self.names, row[len(FIELDS) :], strict=False))

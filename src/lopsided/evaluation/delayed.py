@@ -43,7 +43,9 @@ def pass_with_delay(
     rows = int(np.size(y))
     delays = as_delays(delay, rows, _SEED)
     learner = type(model)(**model.get_params(deep=False))
-    waiting: dict[str, Any] = {"query": "always", "max_pending": max(1, rows)}
+    order = options.get("order")
+    events = rows if order is None else int(np.size(order))
+    waiting: dict[str, Any] = {"query": "always", "max_pending": max(1, events)}
     asker = Active.made(learner=learner, **waiting) if fresh else Active.around(model, **waiting)
     result = asker.pass_over(X, y, sample_weight, fresh=fresh, delay=delays, **options)
     if result["events"]:
