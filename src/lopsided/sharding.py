@@ -106,8 +106,8 @@ def _kind(kind: Any, name: str) -> str:
         return "number"
     if types.is_decimal(kind):
         return "number"
-    if types.is_string(kind) or types.is_large_string(kind):
-        return "text"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind):
+        return "text"  # null: a column without cells
     if types.is_map(kind):
         return "map"
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):

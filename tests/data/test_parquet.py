@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from table_rows import rows_of
 
+from lopsided import sharding
 from lopsided.data.block import BadLines, Dense
 from lopsided.data.readers.csv import CsvReader, ParquetReader
 from lopsided.errors import DataError
@@ -212,3 +213,8 @@ def test_a_cell_that_is_no_time_is_an_error(write, bad):
         list(ParquetReader(path, time="when"))
     with pytest.raises(DataError, match="seconds since 1970"):
         list(ParquetReader(write({"when": [True], "x": [1.0], "y": [0]}), time="when"))
+
+
+def test_a_column_without_cells_in_a_batch():
+    batch = pa.RecordBatch.from_pydict({"a": [1.0, 2.0], "city": pa.nulls(2)})
+    assert sharding.rows_of(batch, ["a", "city"]) == [{"a": 1.0}, {"a": 2.0}]

@@ -163,3 +163,55 @@ def test_a_file_with_another_schema_is_refused(model, record, monkeypatch):
     monkeypatch.setattr(Schema, "record", lambda self: record)
     with pytest.raises(ModelFileError):
         from_bytes(to_bytes(model))
+
+
+@pytest.mark.parametrize("missing", ["zero", "error"])
+def test_a_model_with_features_for_empty_cells_takes_rows_without_them(write, missing):
+    reader = CsvReader(write("a,b,label\n1,2,0\n,3,1\n"), missing="indicate")
+    names, schema = gather(reader).X.names, reader.schema()
+    assert names == ["a", "b", "a=(missing)"]
+    path = write("b,a,c,label\n5,4,6,0\n", "n.csv")
+    rows = gather(CsvReader(path, missing=missing, names=names, schema=schema)).X
+    assert rows.names == [*names, "c"]
+    assert rows.array.tolist() == [[4, 5, 0, 6]]
+
+
+def test_numbers_are_kept_as_they_are_written(write):
+    cells = ["00123", "1.50", "NA", "12345678901234567", "", "1e3"]
+    text = "a,w,label\n" + "".join(f"{cell},1.0,{i % 2}\n" for i, cell in enumerate(cells))
+    for rows in (2, 4096):
+        reader = CsvReader(
+            write(text), keep=["a", "w"], weight="w", missing="zero", block_rows=rows
+        )
+        kept = [block.kept for block in reader]
+        assert [cell for some in kept for cell in some["a"]] == cells
+        assert {cell for some in kept for cell in some["w"]} == {"1.0"}
+
+
+def test_a_dropped_column_may_become_the_id(write):
+    path = write("txn,a,label\nx,1,0\ny,2,1\n")
+    schema = open_reader(path, drop=["txn"]).schema()
+    schema = open_reader(path, key="txn", schema=schema).schema()
+    assert (schema.key, schema.drop) == ("txn", ())
+    schema = dataclasses.replace(schema, drop=("txn",))
+    assert next(iter(open_reader(path, schema=schema))).kept == {"txn": ["x", "y"]}
+
+
+def test_a_tab_by_extension_is_not_for_other_files(write):
+    tsv, semicolons = write("a\tlabel\n1\t0\n", "d.tsv"), write("a;label\n1;0\n", "s.csv")
+    schema = open_reader(tsv).schema()
+    assert schema.delimiter is None
+    assert rows_of(open_reader(write("a,label\n1,0\n"), schema=schema))
+    schema = open_reader(semicolons, delimiter=";").schema()
+    schema = open_reader(tsv, schema=schema).schema()
+    assert rows_of(open_reader(semicolons, schema=schema))
+
+
+def test_a_column_known_as_a_number_cannot_become_categorical(write):
+    schema = open_reader(write("a,label\n1,0\n")).schema()
+    path = write("a,label\nx,0\n", "n.csv")
+    with pytest.raises(DataError) as known:
+        list(open_reader(path, schema=schema))
+    with pytest.raises(DataError) as new:
+        list(open_reader(path))
+    assert (bool(known.value.remedy), bool(new.value.remedy)) == (False, True)

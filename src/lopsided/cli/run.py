@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import click
 from .._text import visible
 from ..algorithms.active import Active
 from ..data.block import Block
+from ..data.readers.tabular.means import MeansAfter
 from ..errors import InterruptedReadError, ModelFileError
 from ..estimator.base import OnlineClassifier
+from ..estimator.schema import Schema
 from ..evaluation.stream import Recent, Slice, StreamRun
 from ..persist import load_run, save
 from .active_options import (
@@ -164,6 +167,7 @@ class Job:
         if options.curve is not None and self.run.recent is None:
             self.run.recent = Recent()
         self.saved = False
+        self._means: deque[tuple[int, MeansAfter]] = deque()  # of blocks, by their first rows
 
     def _resumed(self) -> tuple[OnlineClassifier, dict[str, Any]]:
         """Return model and state of the checkpoint of a run with the same options."""
@@ -229,7 +233,14 @@ class Job:
     def _blocks(self) -> Iterator[Block]:
         """Yield the blocks; where labels are texts, so is the positive one of a new model."""
         positive = self.options.positive if self._is_new else None
+        read = 0
         for block in self.reader:
+            after = getattr(self.reader, "means_after", None)
+            if after is not None:
+                while len(self._means) > 1 and self._means[1][0] <= self.run.rows:
+                    self._means.popleft()
+                self._means.append((read, after))
+            read += len(block.lines)
             if positive is not None and block.y is not None:
                 self.model.positive = parse_label(positive, block.y[0].item())
                 positive = None
@@ -270,7 +281,7 @@ class Job:
         print_notes(self.reader)
         write_bad_lines(self.reader, self.options.bad_lines)
         # Not before: an interrupted run is resumed with the schema it was started with.
-        self.model.schema_ = self.reader.schema() or self.model.schema_
+        self.model.schema_ = self._schema() or self.model.schema_
         if self.options.save_path is not None and self.model.__sklearn_is_fitted__():
             save(self.model, self.options.save_path, self._asked)
             self.saved = True
@@ -288,6 +299,15 @@ class Job:
         if self.saved and not interrupted and os.path.exists(self._mark):
             self._discard_earlier()
             os.unlink(self._mark)
+
+    def _schema(self) -> Schema | None:
+        """Return how the data were read, with the means of the rows that were learned."""
+        schema: Schema | None = self.reader.schema()
+        rows = self.run.rows
+        for first, after in self._means:
+            if schema is not None and first <= rows:
+                schema = dataclasses.replace(schema, means=after(rows - first))
+        return schema
 
     def _discard_earlier(self) -> None:
         """Remove the unfinished results of an earlier run, whose checkpoint is not resumed."""

@@ -125,7 +125,9 @@ class _Ids:
     def __init__(self, model: Active, waiting: Waiting, key: str | None) -> None:
         schema = model.schema_
         self._own = None if schema is None else schema.key
-        self._numbers = {} if self._own is None else waiting.numbers(self._own)
+        self._numbers: dict[str, list[int]] = {}
+        for text, found in ({} if self._own is None else waiting.numbers(self._own)).items():
+            self._numbers.setdefault(text.strip(), []).extend(found)
         self._key = key
 
     def number(self, file: str, line: int, row: dict[str, Any], lenient: bool) -> int | None:
@@ -137,7 +139,7 @@ class _Ids:
             raise DataError(file, line, expected=f'there is no "{key}"')
         value = row[key]
         if key == self._own:
-            text = value if isinstance(value, str) else json.dumps(value)
+            text = value.strip() if isinstance(value, str) else json.dumps(value)
             if lenient and text not in self._numbers:
                 return None
             return number_of(self._numbers, key, file, line, text)

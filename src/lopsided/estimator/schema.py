@@ -111,7 +111,7 @@ class Schema:
         if self.delimiter is not None and not path.endswith(".tsv"):
             mine["delimiter"] = self.delimiter
         chosen = {name: value for name, value in mine.items() if name in known} | given
-        now = {given.get(role) for role in ("label", "weight", "time", "key")}
+        now = {chosen.get(role) for role in ("label", "weight", "time", "key")}
         for name, more in (
             ("drop", self.drop),
             ("keep", self.keep),
@@ -120,7 +120,8 @@ class Schema:
             if name in known and more:
                 before = given.get(name, ())
                 before = (before,) if isinstance(before, str) else tuple(before)
-                chosen[name] = (*before, *(m for m in more if m not in before and m not in now))
+                other = before if name == "keep" else (*before, *now)
+                chosen[name] = (*before, *(m for m in more if m not in other))
         return chosen
 
     def compare(

@@ -132,6 +132,7 @@ class CsvReader(TableReader):
                 "delimiter", f"is one character such as , ; or tab, not {delimiter!r}"
             )
         self._delimiter, self._has_header = delimiter, header
+        self._by_extension = delimiter == "\t" and str(path).endswith(".tsv")
         self._empty = None if empty is None else ("", *empty)
         self._csv, self._pa = arrow("pyarrow.csv"), arrow("pyarrow")
         self.stream: ByteStream = open_bytes(path)
@@ -177,11 +178,13 @@ class CsvReader(TableReader):
         return names if header else [f"c{j}" for j in range(len(names))]
 
     def _written(self) -> dict[str, Any]:
-        return {
+        written: dict[str, Any] = {
             "empty": None if self._empty is None else self._empty[1:],
-            "delimiter": None if self._delimiter == "," else self._delimiter,
             "header": self._has_header,
         }
+        if not self._by_extension:
+            written["delimiter"] = None if self._delimiter == "," else self._delimiter
+        return written
 
     def _words(self, *, text: bool = False) -> tuple[str, ...]:
         """Return the spellings of a missing cell."""
@@ -255,6 +258,11 @@ class CsvReader(TableReader):
             types.setdefault(str(at), pa.string())
         if columns.weight is not None:
             types[str(columns.weight)] = pa.float64()
+        # Numbers are copied as they are written: these columns are read a second time, as texts.
+        twice = [str(at) for at in columns.kept if types[str(at)] == pa.float64()]
+        self._as_written = csv.ConvertOptions(
+            column_types=dict.fromkeys(twice, pa.string()), include_columns=twice
+        )
         self._how = {
             "read_options": csv.ReadOptions(
                 column_names=[str(at) for at in range(len(columns.names))], block_size=_ARROW_BLOCK
@@ -285,6 +293,11 @@ class CsvReader(TableReader):
             table = self._csv.read_csv(self._pa.BufferReader(text), **self._how)
             if table.num_rows != len(rows):
                 raise self._pa.ArrowInvalid("rows that are not rows")
+            if self._as_written.include_columns:
+                how = {**self._how, "convert_options": self._as_written}
+                written = self._csv.read_csv(self._pa.BufferReader(text), **how)
+                for name in written.column_names:
+                    table = table.append_column(f"{name} as written", written.column(name))
         except self._pa.ArrowInvalid as error:
             if len(rows) == 1:
                 for fault in _by_line([*faults, self._explain(rows, str(error))]):
@@ -343,6 +356,10 @@ class CsvReader(TableReader):
             row = rows.row(int(np.searchsorted(rows.lines, line)))
             return self._text.cells(row)[at].decode()
 
+        def kept(at: int) -> list[str]:
+            name = f"{at} as written"
+            return kept_cells(table.column(name if name in table.column_names else str(at)))
+
         columns, encoder = self.columns, self._encoder
         weight = columns.weight
         return Cells(
@@ -353,7 +370,7 @@ class CsvReader(TableReader):
             None if weight is None else as_numbers([table.column(str(weight))], len(rows))[:, 0],
             found,
             None if columns.time is None else texts(columns.time, self._words()),
-            {columns.names[at]: kept_cells(table.column(str(at))) for at in columns.kept},
+            {columns.names[at]: kept(at) for at in columns.kept},
         )
 
     def _explain(self, rows: Rows, reason: str) -> DataError:
@@ -384,7 +401,8 @@ class CsvReader(TableReader):
             if text.encode() != cell:
                 return DataError(*where, "text in UTF-8")
             if at in numeric and text not in self._words() and not is_number(text):
-                return DataError(*where, "a number", remedy=_NOT_A_NUMBER)
+                known = self._schema is not None and columns.names[at] in self._schema.numbers
+                return DataError(*where, "a number", remedy=() if known else _NOT_A_NUMBER)
         return None
 
 

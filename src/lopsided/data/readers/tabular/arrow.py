@@ -17,6 +17,7 @@ from ..base import Missing, Reader, check_options
 from .cells import Cells, Encoder, Texts
 from .classes import Classes
 from .columns import Columns, Roles, Which, position
+from .means import MeansAfter
 
 
 def arrow(module: str) -> Any:
@@ -121,6 +122,11 @@ class TableReader(Reader):
             learning=self._labelled or schema is None,
         )
 
+    @property
+    def means_after(self) -> MeansAfter | None:
+        """The means after some rows of the last block, None where no cells are filled in."""
+        return self._encoder.means_after
+
     def schema(self) -> Schema:
         """Return how the table is read, for others like it."""
         columns, encoder, before = self.columns, self._encoder, self._schema or Schema()
@@ -133,13 +139,12 @@ class TableReader(Reader):
             found: str | None = getattr(before, name) if at is None else columns.names[at]
             return found
 
+        roles: dict[str, Any] = {name: role(name) for name in ("label", "weight", "time", "key")}
+        dropped = _with(before.drop, named(columns.dropped))
         return dataclasses.replace(
             before,
-            label=role("label"),
-            weight=role("weight"),
-            time=role("time"),
-            key=role("key"),
-            drop=_with(before.drop, named(columns.dropped)),
+            **roles,
+            drop=tuple(name for name in dropped if name not in roles.values()),
             keep=_with(before.keep, named(at for at in columns.kept if at != columns.key)),
             numbers=_with(before.numbers, named(encoder.numeric)),
             categories=_with(before.categories, named(encoder.categorical)),

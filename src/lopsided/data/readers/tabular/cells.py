@@ -16,7 +16,7 @@ from ....estimator.times import seconds
 from ...block import A_VALUE, TOLERATE_MISSING, BadLines, Block, Dense, Sparse
 from .classes import Classes
 from .columns import MISSING, Columns
-from .means import RunningMeans
+from .means import MeansAfter, RunningMeans
 
 TIME = "a time: seconds since 1970, or a date like 2026-01-31T08:15"
 
@@ -127,7 +127,16 @@ class Encoder:
     @property
     def means(self) -> dict[str, tuple[float, int]]:
         """Sum and number of the cells of columns of numbers, where empty ones are filled in."""
-        return self._means.sums if self._missing == "indicate" and not self._is_sparse else {}
+        return self._means.sums if self._fills else {}
+
+    @property
+    def means_after(self) -> MeansAfter | None:
+        """The means after some rows of the last block, None where no cells are filled in."""
+        return self._means.after if self._fills else None
+
+    @property
+    def _fills(self) -> bool:
+        return self._missing == "indicate" and not self._is_sparse
 
     def block(self, cells: Cells) -> Block | None:
         """Return the good rows, or None if there are none."""
@@ -230,9 +239,10 @@ class Encoder:
             numbers[np.isnan(numbers)] = 0
         elif self._missing == "indicate":
             return self._indicated(cells)
-        if (np.diff(self._places) != 1).any():
-            numbers = np.empty_like(numbers)
-            numbers[:, self._places] = cells.numbers
+        if len(self.names) != numbers.shape[1] or (np.diff(self._places) != 1).any():
+            wide = np.zeros((len(numbers), len(self.names)))
+            wide[:, self._places] = numbers
+            numbers = wide
         return Dense(numbers, self.names)
 
     def _indicated(self, cells: Cells) -> Dense:

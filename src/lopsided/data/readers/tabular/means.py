@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+# From a number of rows of a block to the sum and number of the cells of each column by then.
+MeansAfter = Callable[[int], dict[str, tuple[float, int]]]
 
 
 class RunningMeans:
@@ -31,11 +34,23 @@ class RunningMeans:
         self._names, self._learning = names, learning
         self._sums = np.array([total for total, _ in known], dtype=np.float64)
         self._counts = np.array([count for _, count in known], dtype=np.int64)
+        self._steps = self._sums[None], self._counts[None]
 
     @property
     def sums(self) -> dict[str, tuple[float, int]]:
         """Sum and number of the cells of each column."""
-        pairs = zip(self._sums.tolist(), self._counts.tolist(), strict=True)
+        return self._named(self._sums, self._counts)
+
+    @property
+    def after(self) -> MeansAfter:
+        """Sum and number of the cells after some rows of the last block."""
+        sums, counts = self._steps
+        return lambda rows: self._named(sums[: rows + 1][-1], counts[: rows + 1][-1])
+
+    def _named(
+        self, sums: NDArray[np.float64], counts: NDArray[np.int64]
+    ) -> dict[str, tuple[float, int]]:
+        pairs = zip(sums.tolist(), counts.tolist(), strict=True)
         return dict(zip(self._names, pairs, strict=True))
 
     def filled(
@@ -50,7 +65,7 @@ class RunningMeans:
         counted = ~absent if weight is None else ~absent & (weight != 0)[:, None]
         sums = _running(self._sums, np.where(counted, numbers, 0.0))
         counts = _running(self._counts, counted)
-        self._sums, self._counts = sums[-1], counts[-1]
+        self._sums, self._counts, self._steps = sums[-1], counts[-1], (sums, counts)
         if not absent.any():
             return numbers
         return np.where(absent, sums[:-1] / np.maximum(counts[:-1], 1), numbers)
