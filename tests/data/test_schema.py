@@ -13,6 +13,7 @@ from lopsided.data import open_reader
 from lopsided.data.gather import gather
 from lopsided.data.readers.csv import CsvReader
 from lopsided.errors import DataError, ModelFileError
+from lopsided.estimator.reasons import explanation
 from lopsided.estimator.schema import Schema
 from lopsided.persist import from_bytes, to_bytes
 from support.table_rows import rows_of
@@ -32,6 +33,10 @@ def write(tmp_path):
 def read(path, **options):
     reader = open_reader(path, missing="indicate", key="id", drop=["when"], **options)
     return rows_of(reader), reader.schema()
+
+
+def events_of(reader):
+    return [event for block in reader for event in block.X]
 
 
 def test_a_schema_names_every_column(write):
@@ -133,6 +138,57 @@ def test_an_open_vocabulary_is_no_schema(write):
     reader = open_reader(write(lines, "d.jsonl"))
     list(reader)
     assert reader.schema().features == frozenset()
+    known = Schema(numbers=("a",), flags=("a",), optional=("a",))
+    reader = open_reader(write(lines.replace("{", '{"a": 1, '), "e.jsonl"), schema=known)
+    list(reader)
+    assert reader.schema() == Schema(label="label")
+
+
+@pytest.mark.parametrize("values", [("A1", 1), (1, "A1"), (1, True), (True, 2.5), ("x", False)])
+def test_a_member_of_several_kinds_is_read_again_as_it_was(write, values):
+    path = write("".join(json.dumps({"a": v, "label": 0}) + "\n" for v in values), "d.jsonl")
+    first = open_reader(path)
+    events = events_of(first)
+    for labelled in (True, False):
+        again = open_reader(path, schema=first.schema(), labelled=labelled)
+        assert events_of(again) == events
+        assert again.schema() == first.schema()
+        assert not again.notes
+
+
+def test_new_members_of_several_kinds_are_learned_from(write):
+    path = write('{"a": 1, "b": 1, "label": 0}\n{"a": 1, "b": "x", "label": 1}\n', "d.jsonl")
+    reader = open_reader(path, schema=Schema(numbers=("a",)))
+    assert events_of(reader) == [{"a": 1, "b": 1}, {"a": 1, "b": "x"}]
+    assert (reader.schema().numbers, reader.schema().categories) == (("a", "b"), ("b",))
+    assert "in 2 events" in reader.notes[0][0]
+
+
+def test_a_null_is_what_an_empty_cell_of_numbers_was(write):
+    _, schema = read(write("id,a,b,when,label\n1,5,2,0,0\n2,,3,0,1\n3,7,1,0,0\n"))
+    lines = write('{"a": null, "b": 1}\n{"b": 2}\n{"a": 3, "b": null}\n', "n.jsonl")
+    names = ["a", "b", "a=(missing)"]
+    assert events_of(open_reader(lines, schema=schema, labelled=False, names=names)) == [
+        {"a": 6, "b": 1, "a=(missing)": 1},
+        {"a": 6, "b": 2, "a=(missing)": 1},
+        {"a": 3, "b": 2},
+    ]
+
+
+def test_few_unknown_members_are_named(write):
+    event = {"a": 1, **{f"w{i}": 1 for i in range(13)}}
+    path = write(f"{json.dumps(event)}\n", "n.jsonl")
+    reader = open_reader(path, schema=Schema(numbers=("a",)), labelled=False)
+    assert events_of(reader) == [{"a": 1}]
+    assert len(reader.notes) == 11
+    assert reader.notes[-1] == "and 3 more, which the model does not know: ignored"
+
+
+@pytest.mark.parametrize(("given", "shown"), [(None, None), ("(missing)", None), (2, 2)])
+def test_the_value_of_a_missing_number_is_not_1(given, shown):
+    whole, none = (0, -np.inf, np.inf), (-1, 0.0, 0.0)
+    why = explanation((0.0, [(whole, none, 0.5)]), ["a"], {"a": given})
+    assert [reason.value for reason in why.reasons] == [shown]
 
 
 @pytest.fixture

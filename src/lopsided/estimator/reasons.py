@@ -17,7 +17,7 @@ class Reason:
     feature : str
         Its name, or its column where it has none; of two, both with the ranges of their values.
     value : float or None
-        Its value in the event; None for a category and for two.
+        Its value in the event; None for a category, where it is missing, and for two.
     effect : float
         What it adds.
     """
@@ -74,10 +74,10 @@ def explanation(
     def name(column: int) -> str:
         return names[column] if column < len(names) else str(column)
 
-    def value(column: int) -> float:
+    def value(column: int) -> float | None:
         if isinstance(event, Mapping):
-            given = event.get(name(column), 0.0)  # a text is in the name
-            return float(given) if isinstance(given, (int, float)) else 1.0
+            given = event.get(name(column), 0.0)
+            return None if given is None or isinstance(given, str) else float(given)
         return float(event[column]) if column < len(event) else 0.0
 
     for first, second, effect in parts:

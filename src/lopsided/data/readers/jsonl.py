@@ -58,12 +58,14 @@ class JsonLinesReader(Reader):
     time : str, optional
         The member with the time: seconds since 1970, or a date, in UTC unless it has a time zone.
     key : str, optional
-        The member with the id, which is copied to `Block.kept` and is no feature.
+        The member with the id, which is copied to `Block.kept` and is no feature. With labels, at
+        least one event must have it.
     drop : sequence of str
         Members to leave out, of any type. Not every event must have them, but with labels at least
         one event must.
     keep : sequence of str
-        More members to copy to `Block.kept`; they stay features unless they are dropped.
+        More members to copy to `Block.kept`; they stay features unless they are dropped. With
+        labels, at least one event must have them.
     missing : {"error", "indicate", "zero", "drop"}
         A null is an error, or the text "(missing)", or counts as an absent feature, or its event is
         left out. A member that the model knows and an event lacks is a null.
@@ -72,6 +74,8 @@ class JsonLinesReader(Reader):
         of labels.
     schema : Schema, optional
         That of the model: numbers must be numbers, and categories become texts.
+    names : sequence of str, optional
+        The features of the model.
     labelled : bool
         Whether there are labels to read; if not, `Block.y` is None, and a label that is present is
         not a feature.
@@ -107,6 +111,7 @@ class JsonLinesReader(Reader):
         missing: Missing = "error",
         classes: Sequence[Any] | None = (),
         schema: Schema | None = None,
+        names: Sequence[str] | None = None,
         labelled: bool = True,
         bad: BadLines | None = None,
         block_rows: int = BLOCK_ROWS,
@@ -126,13 +131,20 @@ class JsonLinesReader(Reader):
         aside = frozenset() if schema is None else schema.aside
         roles = {label, weight, time, key}
         self._drop = tuple(dict.fromkeys((*drop, *sorted(aside - roles))))
-        self._unmet = set(drop) - aside
+        self._unmet = dict.fromkeys(keep, "keep")
+        if key is not None:
+            self._unmet[key] = "key"
+        self._unmet |= dict.fromkeys(drop, "drop")
+        for name in aside.union(() if schema is None else schema.keep):
+            self._unmet.pop(name, None)
+        self._has_key = key is None
         self._roles = Schema(
             label=label, weight=weight, time=time, key=key, drop=tuple(drop), keep=tuple(keep)
         )
         self._before = schema
         self._carried = tuple(dict.fromkeys((*([] if key is None else [key]), *keep)))
-        self._keys = Keys(schema, missing, learning=labelled or schema is None)
+        learning = labelled or schema is None
+        self._keys = Keys(schema, missing, learning=learning, names=names)
         self._some: Event = {}
         self._label, self._weight, self._missing = label, weight, missing
         self._time = time
@@ -168,12 +180,18 @@ class JsonLinesReader(Reader):
             none = "no line of it can be used" if some else "there are no rows in it"
             raise DataError(self.stream.name, expected=none)
         self.notes += self._keys.notes()
-        if self._unmet and self._labelled:
-            name = min(self._unmet)
-            hint = near(name, list(self._some))
-            raise DataError(
-                self.stream.name, expected=f'no event has "{name}"{hint}', parameter="drop"
-            )
+        self._check_met()
+
+    def _check_met(self) -> None:
+        """Raise for a member that no event has; without labels that is a note."""
+        for name, option in sorted(self._unmet.items()):
+            expected = f'no event has "{name}"{near(name, list(self._some))}'
+            if self._labelled:
+                raise DataError(self.stream.name, expected=expected, parameter=option)
+            if option != "drop":
+                self.notes.append((Parameter(option), f": {expected}"))
+        if not self._has_key and self._roles.key not in self._unmet:
+            self.notes.append(f'no event has "{self._roles.key}": they have no id')
 
     def _chunks(self) -> Iterator[tuple[int, list[bytes]]]:
         """Yield complete lines, with the number of the first one."""
@@ -262,8 +280,9 @@ class JsonLinesReader(Reader):
         """Return members to keep, and all others, or None if the event must be left out."""
         try:
             event: Event = self._decode(line)
+            whole = event
         except self._faults as error:
-            event = self._without_dropped(line, error)
+            whole, event = self._without_dropped(line, error)
         # Each member has a colon; if there are more, some are in strings or a name occurs twice.
         if line.count(b":") != len(event):
             json.loads(line, object_pairs_hook=_once)
@@ -271,13 +290,14 @@ class JsonLinesReader(Reader):
             for name, value in event.items():
                 if value.__class__ is int and not -_LARGEST <= value <= _LARGEST:
                     raise LineError(name, None, "expected a number within the range of float64")
-        carried = [(name, _as_text(event.get(name))) for name in self._carried]
+        carried = [(name, _as_text(whole.get(name))) for name in self._carried]
+        for name in self._unmet.keys() & whole.keys():
+            del self._unmet[name]
         if self._roles.key is not None:
+            self._has_key = self._has_key or self._roles.key in whole
             event.pop(self._roles.key, None)
         for name in self._drop:
-            if name in event:
-                del event[name]
-                self._unmet.discard(name)
+            event.pop(name, None)
         if not self._labelled:
             event.pop(self._label, None)
         if None in event.values():
@@ -289,14 +309,12 @@ class JsonLinesReader(Reader):
             return carried, self._keys.without_nulls(event)
         return carried, event
 
-    def _without_dropped(self, line: bytes, error: Exception) -> Event:
-        """Return the members of an object, ignoring errors in those to drop."""
+    def _without_dropped(self, line: bytes, error: Exception) -> tuple[Event, Event]:
+        """Return all members of an object, and those not to drop, which alone are checked."""
         with contextlib.suppress(*self._faults):
-            event = self._decode_any(line)
-            met = self._unmet.intersection(event)
-            rest: Event = self._checked({k: v for k, v in event.items() if k not in self._drop})
-            self._unmet -= met
-            return rest
+            whole = self._decode_any(line)
+            rest: Event = self._checked({k: v for k, v in whole.items() if k not in self._drop})
+            return whole, rest
         raise _explained(line, error, self._drop) from None
 
     def _taken(self, event: Event) -> tuple[Any, float]:
