@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from simulation import simulate
 
-SEEDS, PARTS = 240, 12
+SEEDS, PARTS = 120, 6
 
 
 @pytest.mark.parametrize("part", range(PARTS))
