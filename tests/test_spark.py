@@ -271,3 +271,8 @@ def test_dask_frames():
     assert to_bytes(found) == to_bytes(local(lopsided.Recommended(), parts, 2))
     scored = score(frame, found, NAMES).compute()
     np.testing.assert_array_equal(scored["score"], found.score_many(named(slice(None))))
+    with pytest.raises(ParameterError, match="at least 1"):
+        fit(frame, lopsided.COG(), "y", rounds=0)
+    table.loc[5, "y"] = np.nan
+    with pytest.raises(InputError):
+        fit(dask.from_pandas(table, npartitions=3, sort=False), lopsided.COG(), "y")

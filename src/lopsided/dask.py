@@ -47,9 +47,10 @@ def fit(
     rounds : int
         How often the models are mixed within the pass.
     """
+    sharding.check_rounds(rounds)
     dask = importlib.import_module("dask")
     if classes is None and not model.__sklearn_is_fitted__():
-        classes = sorted(frame[label].unique().compute().tolist())
+        classes = sharding.classes_of(frame[label].unique().compute().tolist())
     roles = sharding.choose(list(frame.columns), features, label, weight, classes)
     partitions = frame[roles.columns].to_delayed()
     train = dask.delayed(_train, pure=True)

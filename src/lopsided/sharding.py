@@ -75,6 +75,17 @@ def choose(
     return Roles(chosen, label, weight, None if classes is None else tuple(classes))
 
 
+def check_rounds(rounds: int) -> None:
+    """Raise unless the models are mixed at least once."""
+    if rounds < 1:
+        raise ParameterError("rounds", "must be at least 1", value=rounds)
+
+
+def classes_of(labels: Iterable[Any]) -> list[Any]:
+    """Return the labels that were found, sorted; rows without one are refused where they are."""
+    return sorted(one for one in labels if one is not None and one == one)
+
+
 # Rows of Arrow ----------------------------------------------------------------------------------
 
 

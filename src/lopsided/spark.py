@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from . import persist, sharding
-from .errors import InputError, ModelFileError, ParameterError
+from .errors import InputError, ModelFileError
 from .estimator.base import OnlineClassifier
 from .metrics import Counts
 
@@ -61,13 +61,12 @@ def fit(
     model
         With one partition and one round it has the bits of `model.partial_fit` on the rows.
     """
-    if rounds < 1:
-        raise ParameterError("rounds", "must be at least 1", value=rounds)
+    sharding.check_rounds(rounds)
     shards = _partitions(frame)
     first, model = _resumed(checkpoint, model, shards, rounds)
     if classes is None and not model.__sklearn_is_fitted__():
-        found = [row[0] for row in frame.select(label).distinct().limit(3).collect()]
-        classes = sorted(one for one in found if one is not None)  # a task refuses those without
+        found = frame.select(label).distinct().limit(4).collect()
+        classes = sharding.classes_of(row[0] for row in found)
     roles = sharding.choose(frame.columns, features, label, weight, classes)
     rows = frame.select(*roles.columns)
     for part in range(first, rounds):

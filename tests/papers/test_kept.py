@@ -104,6 +104,15 @@ def test_other_files_are_refused(tmp_path):
         read(tmp_path)
 
 
+def test_a_folder_without_results_is_refused(tmp_path):
+    for folder in (tmp_path, tmp_path / "absent"):
+        arguments = ["--kept", str(folder), "--pages", str(tmp_path / "pages")]
+        refused = CliRunner().invoke(command, arguments)
+        assert refused.exit_code != 0
+        assert "no kept results" in str(refused.exception)
+    assert not (tmp_path / "pages").exists()
+
+
 # Claims ------------------------------------------------------------------------------------------
 
 

@@ -91,6 +91,8 @@ def read(folder: str | os.PathLike[str]) -> list[Kept]:
     If an experiment was run both fully and with --quick on a set, only the full run is returned.
     """
     paths = sorted(Path(folder).glob("*.json"))
+    if not paths:
+        raise DataError(str(folder), expected="there are no kept results in it; --keep writes them")
     full = {path.name for path in paths if not path.name.endswith(".quick.json")}
     chosen = [p for p in paths if p.name in full or p.name.replace(".quick", "") not in full]
     order = [e.name for e in experiments()]
