@@ -45,7 +45,7 @@ struct SetAsking final : OptionVisitor {
   void operator()(const char*, bool&) override {}
   void operator()(const char*, std::vector<double>&) override {}
   int choose(const char* name, std::initializer_list<const char*>, int now) override {
-    return std::string(name) == "query" ? static_cast<int>(Rule::Kind::margin) : now;
+    return std::string(name) == "query" ? static_cast<int>(QueryRule::Kind::margin) : now;
   }
 };
 

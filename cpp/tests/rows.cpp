@@ -79,20 +79,20 @@ TEST(sums_have_the_value_of_plain_loops) {
   for (Index n = 0; n < 70; ++n) {
     double plain = 0;
     for (Index k = 0; k < n; ++k) plain += 1.0 / (1 + k);
-    CHECK(check::near(lanes::sum(n, [](Index k) { return 1.0 / (1 + k); }), plain));
+    CHECK(check::near(fixed_order::sum(n, [](Index k) { return 1.0 / (1 + k); }), plain));
   }
 }
 
 TEST(sums_of_short_and_long_rows_have_the_bits_of_sixteen_lanes) {
   const auto term = [](Index k) { return k % 5 == 4 ? -0.0 : 1.0 / (1 + k) - 0.1; };
   for (Index n = 0; n < 200; ++n) {
-    double lane[lanes::width] = {};
-    for (Index k = 0; k < n; ++k) lane[k % lanes::width] += term(k);
-    CHECK(lanes::sum(n, term) == lanes::total(lane));
-    CHECK(lanes::short_sum(n, term) == lanes::total(lane));
+    double lane[fixed_order::width] = {};
+    for (Index k = 0; k < n; ++k) lane[k % fixed_order::width] += term(k);
+    CHECK(fixed_order::sum(n, term) == fixed_order::total(lane));
+    CHECK(fixed_order::short_sum(n, term) == fixed_order::total(lane));
     std::vector<double> a(n), b(n, 1.0);
     for (Index k = 0; k < n; ++k) a[k] = term(k);
-    CHECK(lanes::products(n, a.data(), b.data()) == lanes::total(lane));
+    CHECK(fixed_order::products(n, a.data(), b.data()) == fixed_order::total(lane));
   }
 }
 

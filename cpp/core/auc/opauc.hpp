@@ -32,7 +32,7 @@ class Opauc {
     const double* __restrict z = away_.data();
     const double* __restrict m = product_.data();
     double* __restrict w = weights_.data();
-    const double along = lanes::products(static_cast<Index>(weights_.size()), z, w);
+    const double along = fixed_order::products(static_cast<Index>(weights_.size()), z, w);
     const double rate = learning_rate_ * t.weight, share = 1 / other.weight;
     for (std::size_t j = 0; j < weights_.size(); ++j)
       w[j] -= rate * (regularization_ * w[j] + (along - t.y) * z[j] + share * m[j]);

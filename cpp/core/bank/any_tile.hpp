@@ -16,22 +16,22 @@ inline constexpr Count together = 8;
 
 class AnyTile {
  public:
-  AnyTile(std::span<Banked> models, std::size_t places, std::span<const double> initial)
-      : models_(models), places_(places), initial_(initial) {}
+  AnyTile(std::span<Banked> models, std::size_t slots, std::span<const double> initial)
+      : models_(models), slots_(slots), initial_(initial) {}
   AnyTile(const AnyTile&) = delete;
   virtual ~AnyTile() = default;
 
   std::span<Banked> models() const { return models_; }
-  std::size_t places() const { return places_; }           // at least as many as models
+  std::size_t slots() const { return slots_; }           // at least as many as models
   std::size_t width() const { return initial_.size(); }  // values that a model has for each feature
   double initial(std::size_t i) const { return initial_[i]; }
   double* value(std::size_t feature, std::size_t i, std::size_t l) {
-    return table_.get() + (feature * width() + i) * places_ + l;
+    return table_.get() + (feature * width() + i) * slots_ + l;
   }
 
   // Memory for some features, of which none has begun.
   void reserve(std::size_t features) {
-    size_ = features * width() * places_;
+    size_ = features * width() * slots_;
     table_ = {LineAllocator<double>().allocate(size_), Free{size_}};
   }
   virtual void begin(std::size_t feature) = 0;
@@ -83,7 +83,7 @@ class AnyTile {
   };
 
   std::span<Banked> models_;
-  std::size_t places_, size_ = 0;
+  std::size_t slots_, size_ = 0;
   std::span<const double> initial_;
   std::unique_ptr<double[], Free> table_{nullptr, Free{0}};
 

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "../stream/threads.hpp"
-#include "lanes.hpp"
+#include "vectors.hpp"
 
 LOPSIDED_ISA_BEGIN
 
@@ -18,14 +18,14 @@ class Bank {
   }
 
   // At least as many as there are models.
-  std::size_t places() const {
+  std::size_t slots() const {
     std::size_t out = 0;
-    for (const auto& tile : tiles_) out += tile->places();
+    for (const auto& tile : tiles_) out += tile->slots();
     return out;
   }
 
-  // False if the models cannot learn together. This bank and the others have `lanes` places for models.
-  bool load(const Rows& rows, std::size_t lanes) {
+  // False if the models cannot learn together. This bank and the others have `slots` slots for models.
+  bool load(const Rows& rows, std::size_t slots) {
     OptionList first;
     all_[0].model->options(first);
     bool same = true;
@@ -48,7 +48,7 @@ class Bank {
     const std::size_t size = static_cast<std::size_t>(columns_) + prepare_.offset();
     numbered_ = sparse_ && rows.stored() < few * size;
     const std::size_t places = numbered_ ? std::min<std::size_t>(size, rows.stored() + prepare_.offset()) + 1 : size;
-    if (!same || places > most / (tiles_[0]->width() * lanes)) return false;
+    if (!same || places > most / (tiles_[0]->width() * slots)) return false;
     for (const auto& tile : tiles_) tile->reserve(places);
     if (numbered_) places_.resize(size), begin(0);
     else
@@ -274,15 +274,15 @@ class Banks final : public Learned {
     constexpr std::size_t little = std::size_t{1} << 20;  // bytes: not worth a thread
     const std::size_t tiles = (all.size() + tile - 1) / tile;
     const std::size_t threads = rows.bytes() < little ? 1 : std::min(threads_allowed(), tiles);
-    std::size_t lanes = 0;
+    std::size_t slots = 0;
     for (std::size_t t = 0, first = 0; t < threads; ++t) {
       const std::size_t last = std::min(tiles * (t + 1) / threads * tile, all.size());
       parts_.push_back({first, Bank(all.subspan(first, last - first), make)});
-      lanes += parts_.back().bank.places();
+      slots += parts_.back().bank.slots();
       first = last;
     }
     models_ = all.size();
-    return std::ranges::all_of(parts_, [&](Part& part) { return part.bank.load(rows, lanes); });
+    return std::ranges::all_of(parts_, [&](Part& part) { return part.bank.load(rows, slots); });
   }
   void learn(const Rows& rows, const Pass& pass) {
     by_row(parts_[0].bank.sparse(), [&]<class Row>(Row*, Bank& bank, std::size_t) {

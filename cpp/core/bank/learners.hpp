@@ -10,7 +10,7 @@
 #include "../linear/arow.hpp"
 #include "../simd.hpp"
 #include "../sparse/learner.hpp"
-#include "lanes.hpp"
+#include "vectors.hpp"
 
 LOPSIDED_ISA_BEGIN
 
@@ -96,7 +96,7 @@ struct SecondOrder {
   template <class Real, class Row>
   LOPSIDED_INLINE Mask<Real> learn(const Row& x, const Target& t, const Real& score, const Mask<Real>& alive, auto at) {
     constexpr bool asks = Learner::step_needs_variance;
-    const bool shared = learner.covariance.rule == DiagonalCovariance::Rule::shared;
+    const bool shared = learner.covariance.rule == DiagonalCovariance::Update::shared;
     Real variance{};
     const auto look = [&] {
       if (asks || shared)

@@ -36,7 +36,7 @@ struct GiveOptions {
   template <class Value>
   void operator()(const char*, Value& value) {
     if constexpr (Several<Value>) {
-      if (place == 0) value = all<Value>(values[at]);  // places without a model
+      if (place == 0) value = all<Value>(values[at]);  // slots without a model
       value[place] = values[at++];
     } else {
       value = static_cast<Value>(shared());

@@ -11,10 +11,10 @@ LOPSIDED_ISA_BEGIN
 template <class Real, int parts>
 class TileOf : public AnyTile {
  public:
-  static constexpr int places = models_in<Real> * parts;
+  static constexpr int slots = models_in<Real> * parts;
 
   TileOf(std::span<Banked> all, std::span<const double> initial)
-      : AnyTile(all.first(std::min<std::size_t>(all.size(), places)), places, initial) {
+      : AnyTile(all.first(std::min<std::size_t>(all.size(), slots)), slots, initial) {
     for (std::size_t l = 0; l < models_.size(); ++l) {
       scores_[l] = models_[l].pass.scores;
       alive_[part(l)][at(l)] = -1;
@@ -56,7 +56,7 @@ class TileOf : public AnyTile {
       }
   }
 
-  std::array<double*, places> scores_{};
+  std::array<double*, slots> scores_{};
   std::array<Pack<Real, parts>, together> recent_{};
   Pack<Mask<Real>, parts> alive_{}, updates_{};
   Pack<Real, parts> missed_{}, alarms_{};
@@ -86,9 +86,9 @@ class alignas(128) Tile final : public TileOf<Real, parts> {  // shares no cache
   bool scores() const override { return learners_[0].scores(); }
 
   void begin(std::size_t feature) override {
-    double* const first = this->table_.get() + feature * (Learner::width * Base::places);
+    double* const first = this->table_.get() + feature * (Learner::width * Base::slots);
     for (std::size_t i = 0; i < Learner::width; ++i)
-      std::fill_n(first + i * Base::places, Base::places, Learner::initial[i]);
+      std::fill_n(first + i * Base::slots, Base::slots, Learner::initial[i]);
   }
   void expect(const SparseRow& x, Count visit) override {
     constexpr std::size_t far = std::size_t{1} << 20;
@@ -170,13 +170,13 @@ class alignas(128) Tile final : public TileOf<Real, parts> {  // shares no cache
     double* const table = this->table_.get();
     double** const out = found.data();
     for (Index k = 0; k < x.size; ++k)
-      out[k] = table + static_cast<std::size_t>(x.indices[k]) * (Learner::width * Base::places);
+      out[k] = table + static_cast<std::size_t>(x.indices[k]) * (Learner::width * Base::slots);
     std::fill_n(out + x.size, 3, table);  // for Next
   }
 
   Pack<Learner, parts> learners_;
   std::array<std::vector<double*>, 2> found_;  // where the values of this row's and the next row's features are
-  Next<Learner::width * Base::places> next_;
+  Next<Learner::width * Base::slots> next_;
 };
 
 template <template <class> class Learner>

@@ -20,6 +20,7 @@
 #include "../learner.hpp"
 #include "../numbers/logistic.hpp"
 #include "../numbers/real.hpp"
+#include "../numbers/vectors.hpp"
 #include "pair_index.hpp"
 #include "row_encoder.hpp"
 
@@ -111,7 +112,7 @@ class AdditiveLogistic {
     out.grow(weights_.size());
     const auto [low, high] = shares();
     for (std::size_t j = 0; j < out.size(); ++j) {
-      const Quad sum = low * get(weights_[j]) + high * get(weights_[j] + 8);
+      const Double4 sum = low * load4(weights_[j]) + high * load4(weights_[j] + 8);
       out[j] = slope_ * total(sum);
     }
     return out;
@@ -120,22 +121,22 @@ class AdditiveLogistic {
   void explain(const RowLike auto& row, Index known, Reasons& out) const {
     score(row, known);
     const auto [low, high] = shares();
-    const auto add = [&](const Place& first, const Place& second, const Quad& sum) {
+    const auto add = [&](const Place& first, const Place& second, const Double4& sum) {
       out.all.push_back({first, second, slope_ * total(sum)});
     };
     for (const auto& [j, value] : row_.linear) {
-      const Quad sum = low * get(weights_[j]) + high * get(weights_[j] + 8);
+      const Double4 sum = low * load4(weights_[j]) + high * load4(weights_[j] + 8);
       add({static_cast<Index>(j)}, {}, linear_scale_ * value * sum);
     }
     for (const auto& [at, value] : row_.hats)
-      add({encoder_.feature_of_hat(at)}, {}, hats_scale_ * value * high * get(hats_.data() + at * width));
+      add({encoder_.feature_of_hat(at)}, {}, hats_scale_ * value * high * load4(hats_.data() + at * width));
     std::size_t k = 0;
     const auto& tokens = row_.tokens;
     for (std::size_t a = 0; a < tokens.size(); ++a)
       for (std::size_t b = a + 1; b < tokens.size(); ++b, ++k)
         if (numbers_[k] != PairIndex::none)
           add(encoder_.place_of_token(tokens[a]), encoder_.place_of_token(tokens[b]),
-              pair_scale_ * with_pairs * high * get(pair_weights_.data() + numbers_[k] * width));
+              pair_scale_ * with_pairs * high * load4(pair_weights_.data() + numbers_[k] * width));
     // Log odds are limited; effects are then scaled to what is left of them.
     double sum = 0;
     for (const Reason& one : out.all) sum += one.effect;
@@ -180,28 +181,21 @@ class AdditiveLogistic {
   }
 
  private:
-  typedef double Quad __attribute__((vector_size(32)));
   static constexpr std::size_t width = 8;  // of a hat or pair: four weights, then what their precisions have gained
   static constexpr std::size_t header = 5;  // of the values of a kept row
   static constexpr double inf = std::numeric_limits<double>::infinity();
-  static constexpr Quad low_prior{4, 1, 0.25, 1}, high_prior{1, 1, 1, 0.25};
-  static constexpr Quad low_cap{inf, inf, inf, 3}, high_cap{inf, inf, 10, inf}, with_pairs{0, 1, 1, 1};
+  static constexpr Double4 low_prior{4, 1, 0.25, 1}, high_prior{1, 1, 1, 0.25};
+  static constexpr Double4 low_cap{inf, inf, inf, 3}, high_cap{inf, inf, 10, inf}, with_pairs{0, 1, 1, 1};
 
   struct Half {  // what four members say of a row
-    Quad logit{}, variance{};
+    Double4 logit{}, variance{};
   };
   struct Shares {
-    Quad low, high;
+    Double4 low, high;
   };
 
-  LOPSIDED_INLINE static Quad get(const double* at) {
-    Quad out;
-    std::memcpy(&out, at, sizeof out);
-    return out;
-  }
-  LOPSIDED_INLINE static void put(double* at, const Quad& value) { std::memcpy(at, &value, sizeof value); }
-  static double total(const Quad& a) { return (a[0] + a[1]) + (a[2] + a[3]); }
-  static double smallest(const Quad& a) { return std::min(std::min(a[0], a[1]), std::min(a[2], a[3])); }
+  static double total(const Double4& a) { return (a[0] + a[1]) + (a[2] + a[3]); }
+  static double smallest(const Double4& a) { return std::min(std::min(a[0], a[1]), std::min(a[2], a[3])); }
 
   Index features() const { return static_cast<Index>(weights_.size()); }
 
@@ -228,9 +222,9 @@ class AdditiveLogistic {
   }
 
   Shares shares() const {
-    const Quad low = get(losses_.data()), high = get(losses_.data() + 4);
+    const Double4 low = load4(losses_.data()), high = load4(losses_.data() + 4);
     const double best = std::min(smallest(low), smallest(high));
-    const Quad a = exponential(Quad(best - low)), b = exponential(Quad(best - high));
+    const Double4 a = exponential(Double4(best - low)), b = exponential(Double4(best - high));
     const double over = 1 / total(a + b);
     return {a * over, b * over};
   }
@@ -245,27 +239,27 @@ class AdditiveLogistic {
     quotients_.resize(8 * row_.linear.size() + 4 * (row_.hats.size() + numbers_.size()));
     double* q = quotients_.data();
     low_ = high_ = {};
-    const auto add = [&q](const double* at, const Quad& x, const Quad& prior, Half& half)
+    const auto add = [&q](const double* at, const Double4& x, const Double4& prior, Half& half)
                          __attribute__((always_inline)) {
-                           const Quad quotient = x / (prior + get(at + 4));
-                           put(q, quotient);
+                           const Double4 quotient = x / (prior + load4(at + 4));
+                           store4(q, quotient);
                            q += 4;
-                           half.logit += get(at) * x;
+                           half.logit += load4(at) * x;
                            half.variance += quotient * x;
                          };
     for (const auto& term : row_.linear) {
-      const Quad x = all<Quad>(linear_scale_ * term.value);
+      const Double4 x = all<Double4>(linear_scale_ * term.value);
       const double* const at = weights_[term.at];
       add(at, x, low_prior, low_);
       add(at + 8, x, high_prior, high_);
     }
     for (const auto& term : row_.hats)
-      add(hats_.data() + term.at * width, all<Quad>(hats_scale_ * term.value), high_prior, high_);
-    const Quad pair = pair_scale_ * with_pairs;
+      add(hats_.data() + term.at * width, all<Double4>(hats_scale_ * term.value), high_prior, high_);
+    const Double4 pair = pair_scale_ * with_pairs;
     for (const std::uint32_t k : numbers_)
       if (k != PairIndex::none) add(pair_weights_.data() + k * width, pair, high_prior, high_);
     const double odds = prior_log_odds();
-    const auto within = [](const Quad& z) { return most(all<Quad>(-30), least(all<Quad>(30), z)); };
+    const auto within = [](const Double4& z) { return most(all<Double4>(-30), least(all<Double4>(30), z)); };
     low_.logit = within(low_.logit + odds), high_.logit = within(high_.logit + odds);
     const auto [low, high] = shares();
     mixed_ = total(low * low_.logit + high * high_.logit);
@@ -274,15 +268,15 @@ class AdditiveLogistic {
 
   LOPSIDED_FLATTEN void step(const Target& t) {
     const double y = t.y > 0 ? 1 : 0, e = t.weight;
-    const Quad low = sigmoid(low_.logit), high = sigmoid(high_.logit);
-    const Quad low_h = e * low * (1.0 - low), high_h = e * high * (1.0 - high);
-    const Quad low_step = e * (y - low) / (1.0 + low_h * low_.variance);
-    const Quad high_step = e * (y - high) / (1.0 + high_h * high_.variance);
+    const Double4 low = sigmoid(low_.logit), high = sigmoid(high_.logit);
+    const Double4 low_h = e * low * (1.0 - low), high_h = e * high * (1.0 - high);
+    const Double4 low_step = e * (y - low) / (1.0 + low_h * low_.variance);
+    const Double4 high_step = e * (y - high) / (1.0 + high_h * high_.variance);
     const double* q = quotients_.data();
-    const auto take = [&q](double* at, const Quad& step, const Quad& gain, const Quad& cap)
+    const auto take = [&q](double* at, const Double4& step, const Double4& gain, const Double4& cap)
                           __attribute__((always_inline)) {
-                            put(at, get(at) + step * get(q));
-                            put(at + 4, least(Quad(get(at + 4) + gain), cap));
+                            store4(at, load4(at) + step * load4(q));
+                            store4(at + 4, least(Double4(load4(at + 4) + gain), cap));
                             q += 4;
                           };
     for (const auto& term : row_.linear) {
@@ -295,7 +289,7 @@ class AdditiveLogistic {
       const double x = hats_scale_ * term.value;
       take(hats_.data() + term.at * width, high_step, high_h * (x * x), high_cap);
     }
-    const Quad pair_h = high_h * (pair_scale_ * pair_scale_) * with_pairs;
+    const Double4 pair_h = high_h * (pair_scale_ * pair_scale_) * with_pairs;
     for (const std::uint32_t k : numbers_)
       if (k != PairIndex::none) take(pair_weights_.data() + k * width, high_step, pair_h, high_cap);
     account(y, e);
@@ -342,8 +336,8 @@ class AdditiveLogistic {
   void account(double y, double e) {
     const double p = sigmoid(logit_), h = e * p * (1 - p), g = e * (p - y), sign = y > 0 ? 1 : -1;
     const double fade = 1 - std::min(0.5, 0.005 * h + 1e-6);
-    put(losses_.data(), fade * get(losses_.data()) + e * log_loss(Quad(sign * low_.logit)));
-    put(losses_.data() + 4, fade * get(losses_.data() + 4) + e * log_loss(Quad(sign * high_.logit)));
+    store4(losses_.data(), fade * load4(losses_.data()) + e * log_loss(Double4(sign * low_.logit)));
+    store4(losses_.data() + 4, fade * load4(losses_.data() + 4) + e * log_loss(Double4(sign * high_.logit)));
     const double kept = 1 - std::min(0.5, 0.0005 * h);
     double &aa = curvature_[0], &ab = curvature_[1], &bb = curvature_[2];
     aa = kept * aa + h * mixed_ * mixed_;

@@ -16,8 +16,9 @@
 #include <cstring>
 #include <utility>
 
-#include "../bank/lanes.hpp"
 #include "../linear/arow.hpp"
+#include "../numbers/real.hpp"
+#include "../numbers/vectors.hpp"
 #include "../simd.hpp"
 #include "../stream/scaling.hpp"
 #include "../validate.hpp"
@@ -34,7 +35,7 @@ class WeightedMajority {
                                .dense = true,
                                .scales = true};
 
-  static constexpr std::size_t lanes = 4, seats = 2, members = lanes + seats;
+  static constexpr std::size_t diagonals = 4, seats = 2, members = diagonals + seats;
   static constexpr Index few = 64;  // features that are centred and have a full covariance
   static constexpr Count early = 32;  // rows that decide whether a stream is wide
 
@@ -60,7 +61,7 @@ class WeightedMajority {
     if (left_ == 0) {
       if (static_cast<double>(values_met_) >= trial_) {
         const std::size_t best = leader();
-        left_ = best < lanes ? seats + 1 : best - lanes + 1;
+        left_ = best < diagonals ? seats + 1 : best - diagonals + 1;
         weigh();
       }
       values_met_ += static_cast<Count>(raw.size - std::count(raw.values, raw.values + raw.size, 0.0));
@@ -112,9 +113,9 @@ class WeightedMajority {
     const std::size_t best = leader();
     Vector out;
     out.grow(table_.size());
-    if (best < lanes)
+    if (best < diagonals)
       for (std::size_t j = 0; j < out.size(); ++j) out[j] = table_[j][best];
-    else std::copy_n(full_[best - lanes].mean.data(), full_[best - lanes].mean.size(), out.data() + !constant_);
+    else std::copy_n(full_[best - diagonals].mean.data(), full_[best - diagonals].mean.size(), out.data() + !constant_);
     return out;
   }
 
@@ -136,12 +137,12 @@ class WeightedMajority {
     visit("scales", scales_);
     visit("dense", dense_);
     visit("constant", constant_);
-    for (std::size_t k = 0; k < lanes; ++k) {
-      narrow_lanes_[k].options(visit, k, "");
-      wide_lanes_[k].options(visit, k, "wide.");
+    for (std::size_t k = 0; k < diagonals; ++k) {
+      narrow_members_[k].options(visit, k, "");
+      wide_members_[k].options(visit, k, "wide.");
     }
     for (std::size_t k = 0; k < seats; ++k)
-      visit(numbered("regularization", lanes + k).c_str(), full_[k].regularization);
+      visit(numbered("regularization", diagonals + k).c_str(), full_[k].regularization);
     visit("trial", trial_);
   }
   void state(auto&& visit) {
@@ -164,16 +165,16 @@ class WeightedMajority {
       validate(alarmed_[k] >= 0 && std::isfinite(alarmed_[k]), numbered("alarmed", k));
     }
     visit("members", table_);
-    for (std::size_t k = lanes; k < members; ++k)
-      if (votes(k)) full_[k - lanes].state(named(numbered("full", k) + ".", visit));
+    for (std::size_t k = diagonals; k < members; ++k)
+      if (votes(k)) full_[k - diagonals].state(named(numbered("full", k) + ".", visit));
     weigh();
   }
 
  private:
   // A member with a diagonal.
-  struct Lane {
-    enum class Rule { acog, arow };
-    Rule rule = Rule::arow;
+  struct Diagonal {
+    enum class Update { acog, arow };
+    Update rule = Update::arow;
     double learning_rate = 1;  // of ACOG
     double regularization = 1;  // of AROW
 
@@ -184,13 +185,7 @@ class WeightedMajority {
     }
   };
 
-  static constexpr std::size_t width = 2 * lanes;  // of the table
-  static Four load(const double* p) {
-    Four out;
-    std::memcpy(&out, p, sizeof out);
-    return out;
-  }
-  static void store(double* p, Four v) { std::memcpy(p, &v, sizeof v); }
+  static constexpr std::size_t width = 2 * diagonals;  // of the table
   static auto named(std::string prefix, auto& visit) {
     return [prefix, &visit](const char* name, auto& value) { visit((prefix + name).c_str(), value); };
   }
@@ -217,8 +212,8 @@ class WeightedMajority {
   }
 
   // Which members vote, and whether one of them uses standard scores that are not centred.
-  bool votes(std::size_t k) const { return k < lanes || (narrow_ && (left_ == 0 || left_ == k - lanes + 1)); }
-  bool scores_uncentred() const { return !dense_ || votes(lanes); }
+  bool votes(std::size_t k) const { return k < diagonals || (narrow_ && (left_ == 0 || left_ == k - diagonals + 1)); }
+  bool scores_uncentred() const { return !dense_ || votes(diagonals); }
 
   // A row as the members see it, in values_ and, unless feature k - 1 stands at k, at_.
   enum View { standard, raw, uncentred, all };
@@ -229,7 +224,7 @@ class WeightedMajority {
     const double *standard = nullptr, *raw = nullptr;
 
     std::size_t place(Index k) const { return width * static_cast<std::size_t>(at ? at[k] : k + 1); }
-    Four values(Index k) const { return Four{standard[k], standard[k], standard[k], raw[k]}; }
+    Double4 values(Index k) const { return Double4{standard[k], standard[k], standard[k], raw[k]}; }
   };
   static double inverse_root(double square) { return square > 0 ? 1 / std::sqrt(square) : 1; }
   void make_room(Index size) const {
@@ -314,15 +309,15 @@ class WeightedMajority {
   }
   // The row with its constant, for a member with a full covariance.
   DenseRow whole(std::size_t k) const {
-    return {seen(k == lanes ? uncentred : raw) - constant_, std::min(seen_.size, few) + constant_, 0};
+    return {seen(k == diagonals ? uncentred : raw) - constant_, std::min(seen_.size, few) + constant_, 0};
   }
 
   LOPSIDED_FLATTEN double vote(Seen row) const {
     row.standard = seen(standard), row.raw = seen(raw);
     seen_ = row;
     const double* rows = table_.data();
-    const auto term = [=](Index k) { return load(rows + row.place(k)) * row.values(k); };
-    Four a{}, b{}, c{}, d{};
+    const auto term = [=](Index k) { return load4(rows + row.place(k)) * row.values(k); };
+    Double4 a{}, b{}, c{}, d{};
     Index k = 0;
     for (; k + 4 <= row.size; k += 4) {
       a += term(k);
@@ -334,12 +329,12 @@ class WeightedMajority {
     if (k < row.size) a += term(k);
     if (k + 1 < row.size) b += term(k + 1);
     if (k + 2 < row.size) c += term(k + 2);
-    const Four side_by_side = (a + b) + (c + d) + load(rows) * constants();
-    store(scores_.data(), side_by_side);
-    const Four voices = load(weights_.data()) * (side_by_side / root(1 + side_by_side * side_by_side));
+    const Double4 side_by_side = (a + b) + (c + d) + load4(rows) * constants();
+    store4(scores_.data(), side_by_side);
+    const Double4 voices = load4(weights_.data()) * (side_by_side / root(1 + side_by_side * side_by_side));
     double sum = ((voices[0] + voices[1]) + voices[2]) + voices[3];
-    for (std::size_t m = lanes; m < members; ++m) {
-      const double score = scores_[m] = votes(m) ? full_[m - lanes].score(whole(m)) : 0;
+    for (std::size_t m = diagonals; m < members; ++m) {
+      const double score = scores_[m] = votes(m) ? full_[m - diagonals].score(whole(m)) : 0;
       if (votes(m)) sum += weights_[m] * (score / std::sqrt(1 + score * score));
     }
     return sum;
@@ -347,25 +342,25 @@ class WeightedMajority {
 
   // The means move along the variances before (AROW) or `after` the row (ACOG).
   struct Moves {
-    Four share, after;  // gain of the precisions, times the squared value
-    Four gain(Four v) const { return share * (v * v); }
-    Four along(const double* m, Four v) const { return v / (1 + load(m + lanes) + after * gain(v)); }
-    void take(double* m, Four v, Four by) const {
-      store(m + lanes, load(m + lanes) + gain(v));
-      store(m, load(m) + by);
+    Double4 share, after;  // gain of the precisions, times the squared value
+    Double4 gain(Double4 v) const { return share * (v * v); }
+    Double4 along(const double* m, Double4 v) const { return v / (1 + load4(m + diagonals) + after * gain(v)); }
+    void take(double* m, Double4 v, Double4 by) const {
+      store4(m + diagonals, load4(m + diagonals) + gain(v));
+      store4(m, load4(m) + by);
     }
   };
   LOPSIDED_FLATTEN bool step_by(const Target& t) {
     blame(t);
-    Four step{}, r{};
+    Double4 step{}, r{};
     Moves moves{};
     bool any = false, arow = false;
-    for (std::size_t k = 0; k < lanes; ++k) {
+    for (std::size_t k = 0; k < diagonals; ++k) {
       if (!(t.y * scores_[k] < 1)) continue;
       any = true;
       step[k] = t.cost * t.weight * t.y;
-      const Lane& lane = wide_ ? wide_lanes_[k] : narrow_lanes_[k];
-      if (lane.rule == Lane::Rule::acog) {
+      const Diagonal& lane = wide_ ? wide_members_[k] : narrow_members_[k];
+      if (lane.rule == Diagonal::Update::acog) {
         step[k] *= lane.learning_rate;
         moves.share[k] = moves.after[k] = 1;
       } else {
@@ -375,20 +370,20 @@ class WeightedMajority {
       }
     }
     if (arow)
-      move(moves, [&](Four variance) {
-        for (std::size_t k = 0; k < lanes; ++k)
+      move(moves, [&](Double4 variance) {
+        for (std::size_t k = 0; k < diagonals; ++k)
           if (r[k] > 0) step[k] *= (1 - t.y * scores_[k]) / (variance[k] + r[k]);
         return step;
       });
     else if (any) move(moves, step);
-    for (std::size_t k = lanes; k < members; ++k)
-      if (votes(k)) any |= full_[k - lanes].learn(whole(k), t, scores_[k]);
+    for (std::size_t k = diagonals; k < members; ++k)
+      if (votes(k)) any |= full_[k - diagonals].learn(whole(k), t, scores_[k]);
     return any;
   }
-  void move(const Moves moves, Four step) {
+  void move(const Moves moves, Double4 step) {
     const Seen row = seen_;  // a local copy: the compiler must assume that writes to the table change members
     double* rows = table_.data();
-    const auto take = [&](double* m, Four v) { moves.take(m, v, step * moves.along(m, v)); };
+    const auto take = [&](double* m, Double4 v) { moves.take(m, v, step * moves.along(m, v)); };
     for (Index k = 0; k < row.size; ++k) take(rows + row.place(k), row.values(k));
     if (constant_) take(rows, constants());
   }
@@ -396,22 +391,22 @@ class WeightedMajority {
   void move(const Moves moves, auto step_for) {
     const Seen row = seen_;
     double* rows = table_.data();
-    along_.resize(static_cast<std::size_t>(row.size) * lanes);
-    const auto along = [first = along_.data()](Index k) { return first + static_cast<std::size_t>(k) * lanes; };
-    const Four constant = moves.along(rows, constants());
-    Four variance = constants() * constant;
+    along_.resize(static_cast<std::size_t>(row.size) * diagonals);
+    const auto along = [first = along_.data()](Index k) { return first + static_cast<std::size_t>(k) * diagonals; };
+    const Double4 constant = moves.along(rows, constants());
+    Double4 variance = constants() * constant;
     for (Index k = 0; k < row.size; ++k) {
-      const Four v = row.values(k), u = moves.along(rows + row.place(k), v);
-      store(along(k), u);
+      const Double4 v = row.values(k), u = moves.along(rows + row.place(k), v);
+      store4(along(k), u);
       variance += v * u;
     }
-    const Four step = step_for(variance);
-    for (Index k = 0; k < row.size; ++k) moves.take(rows + row.place(k), row.values(k), step * load(along(k)));
+    const Double4 step = step_for(variance);
+    for (Index k = 0; k < row.size; ++k) moves.take(rows + row.place(k), row.values(k), step * load4(along(k)));
     if (constant_) moves.take(rows, constants(), step * constant);
   }
-  Four constants() const {
-    if (!constant_) return Four{};
-    return wide_ ? Four{0, 0, 1, 0} : Four{1, 1, 1, 1};
+  Double4 constants() const {
+    if (!constant_) return Double4{};
+    return wide_ ? Double4{0, 0, 1, 0} : Double4{1, 1, 1, 1};
   }
 
   // Adds the cost of the mistakes of this round.
@@ -446,7 +441,7 @@ class WeightedMajority {
   }
 
   bool scales_ = true, dense_ = false, constant_ = true;
-  std::array<Lane, lanes> narrow_lanes_, wide_lanes_;
+  std::array<Diagonal, diagonals> narrow_members_, wide_members_;
   Count rows_ = 0;
   Count narrow_ = 1;  // until a row has more than a few features
   Count wide_ = 0;  // whether that row was among the first

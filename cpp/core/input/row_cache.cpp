@@ -90,22 +90,22 @@ void require(bool good, const char* what) {
 
 std::uint64_t checksum(const void* data, std::size_t size, std::uint64_t seed) {
   const char* p = static_cast<const char*>(data);
-  constexpr int lanes = 4;
-  std::uint64_t state[lanes];
-  for (int k = 0; k < lanes; ++k) state[k] = splitmix64(seed + static_cast<std::uint64_t>(k));
+  constexpr int ways = 4;
+  std::uint64_t state[ways];
+  for (int k = 0; k < ways; ++k) state[k] = splitmix64(seed + static_cast<std::uint64_t>(k));
   const auto step = [](std::uint64_t s, std::uint64_t word) {
     return std::rotl(s ^ word, 29) * 0x9fb21c651e98df25;  // odd, so distinct words give distinct states
   };
   std::size_t left = size;
-  for (; left >= 8 * lanes; left -= 8 * lanes, p += 8 * lanes) {
-    std::uint64_t words[lanes];
+  for (; left >= 8 * ways; left -= 8 * ways, p += 8 * ways) {
+    std::uint64_t words[ways];
     std::memcpy(words, p, sizeof words);
-    for (int k = 0; k < lanes; ++k) state[k] = step(state[k], words[k]);
+    for (int k = 0; k < ways; ++k) state[k] = step(state[k], words[k]);
   }
-  std::uint64_t words[lanes] = {};
+  std::uint64_t words[ways] = {};
   std::memcpy(words, p, left);
   std::uint64_t sum = size;
-  for (int k = 0; k < lanes; ++k) sum = splitmix64(sum ^ step(state[k], words[k]));
+  for (int k = 0; k < ways; ++k) sum = splitmix64(sum ^ step(state[k], words[k]));
   return sum;
 }
 

@@ -15,9 +15,11 @@ LOPSIDED_INLINE inline bool is_plain_square(double square) {
   return square > 1e-290 && square < std::numeric_limits<double>::infinity();
 }
 
-LOPSIDED_INLINE inline double dense_square(const double* values, Index n) { return lanes::products(n, values, values); }
+LOPSIDED_INLINE inline double dense_square(const double* values, Index n) {
+  return fixed_order::products(n, values, values);
+}
 LOPSIDED_INLINE inline double sparse_square(const double* values, Index n) {
-  return lanes::quarters(n, [=](Index k) { return values[k] * values[k]; });
+  return fixed_order::quarters(n, [=](Index k) { return values[k] * values[k]; });
 }
 
 struct Scratch {

@@ -3,33 +3,26 @@
 #include <bit>
 
 #include "../numbers/row.hpp"
+#include "../numbers/vectors.hpp"
 
 LOPSIDED_REGION_BEGIN
 namespace lopsided::kernel::LOPSIDED_ISA {
 
 namespace {
 
-// Written as vectors, since the compiler keeps arrays of sums in memory.
-using Four = double __attribute__((vector_size(32)));
-[[gnu::always_inline]] inline Four load(const double* p) {
-  Four out;
-  __builtin_memcpy(&out, p, sizeof out);
-  return out;
-}
-[[gnu::always_inline]] inline void store(double* p, Four v) { __builtin_memcpy(p, &v, sizeof v); }
-[[gnu::always_inline]] inline Four overlap(Four x, Four z) {
-  const Four low = x < z ? x : z, high = x < z ? z : x, none{};
+[[gnu::always_inline]] inline Double4 overlap(Double4 x, Double4 z) {
+  const Double4 low = x < z ? x : z, high = x < z ? z : x, none{};
   return (low > none ? low : none) - (high < none ? high : none);
 }
 
-// Sums of a term over the features, for `parts` vectors of four rows of a tile.
+// Sums of a term over the features, in vectors (the compiler would keep an array of sums in memory), for `parts` vectors of four rows of a tile.
 template <int parts, class Term>
 [[gnu::always_inline]] inline void inner(const double* tile, const double* x, std::size_t n, double* out, Term term) {
-  Four sum[parts] = {};
+  Double4 sum[parts] = {};
   for (std::size_t j = 0; j < n; ++j, tile += tile_rows) {
-    for (int p = 0; p < parts; ++p) sum[p] += term(x[j] - Four{}, load(tile + 4 * p));
+    for (int p = 0; p < parts; ++p) sum[p] += term(x[j] - Double4{}, load4(tile + 4 * p));
   }
-  for (int p = 0; p < parts; ++p) store(out + 4 * p, sum[p]);
+  for (int p = 0; p < parts; ++p) store4(out + 4 * p, sum[p]);
 }
 template <class Term>
 [[gnu::always_inline]] inline void inner(const Aligned* tiles, std::size_t slots, const double* x, std::size_t features,
@@ -47,10 +40,10 @@ template <class Term>
 }  // namespace
 
 void dots(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
-  inner(tiles, slots, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return a * b; });
+  inner(tiles, slots, x, n, out, [](Double4 a, Double4 b) __attribute__((always_inline)) { return a * b; });
 }
 void overlaps(const Aligned* tiles, std::size_t slots, const double* x, std::size_t n, double* out) {
-  inner(tiles, slots, x, n, out, [](Four a, Four b) __attribute__((always_inline)) { return overlap(a, b); });
+  inner(tiles, slots, x, n, out, [](Double4 a, Double4 b) __attribute__((always_inline)) { return overlap(a, b); });
 }
 
 namespace {
@@ -109,21 +102,21 @@ void apply(const Function& f, double self, const double* selves, std::size_t n, 
 }
 
 double weighted(const double* a, const double* b, std::size_t n) {
-  return lopsided::lanes::products(static_cast<Index>(n), a, b);
+  return lopsided::fixed_order::products(static_cast<Index>(n), a, b);
 }
 
 void combine(double* out, std::size_t n, const double* const* rows, const double* factors, std::size_t count) {
   for (std::size_t i = 0; i < n; i += tile_rows) {
-    Four a = load(out + i), b = load(out + i + 4), c = load(out + i + 8), d = load(out + i + 12);
+    Double4 a = load4(out + i), b = load4(out + i + 4), c = load4(out + i + 8), d = load4(out + i + 12);
     for (std::size_t k = 0; k < count; ++k) {
       const double* row = rows[k] + i;
       const double f = factors[k];
-      a += f * load(row);
-      b += f * load(row + 4);
-      c += f * load(row + 8);
-      d += f * load(row + 12);
+      a += f * load4(row);
+      b += f * load4(row + 4);
+      c += f * load4(row + 8);
+      d += f * load4(row + 12);
     }
-    store(out + i, a), store(out + i + 4, b), store(out + i + 8, c), store(out + i + 12, d);
+    store4(out + i, a), store4(out + i + 4, b), store4(out + i + 8, c), store4(out + i + 12, d);
   }
 }
 
@@ -147,15 +140,15 @@ constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
   return std::bit_cast<double>(key & top_bit ? key & ~top_bit : ~key);
 }
 
-[[gnu::always_inline]] inline Four larger(Four a, Four b) { return a > b ? a : b; }
-[[gnu::always_inline]] inline Four smaller(Four a, Four b) { return a < b ? a : b; }
+[[gnu::always_inline]] inline Double4 larger(Double4 a, Double4 b) { return a > b ? a : b; }
+[[gnu::always_inline]] inline Double4 smaller(Double4 a, Double4 b) { return a < b ? a : b; }
 
 }  // namespace
 
 double most(const double* values, std::size_t n) {
-  Four a = Four{} - infinity, b = a;
+  Double4 a = Double4{} - infinity, b = a;
   std::size_t i = 0;
-  for (; i + 8 <= n; i += 8) a = larger(load(values + i), a), b = larger(load(values + i + 4), b);
+  for (; i + 8 <= n; i += 8) a = larger(load4(values + i), a), b = larger(load4(values + i + 4), b);
   a = larger(a, b);
   double out = std::max(std::max(a[0], a[1]), std::max(a[2], a[3]));
   for (; i < n; ++i) out = values[i] > out ? values[i] : out;
@@ -163,11 +156,11 @@ double most(const double* values, std::size_t n) {
 }
 
 Reached reach(const double* values, std::size_t n, std::size_t finite, std::size_t k) {
-  const Four none = Four{} - infinity;
-  Four a = -none, b = none;
+  const Double4 none = Double4{} - infinity;
+  Double4 a = -none, b = none;
   std::size_t whole = n / 4 * 4;
   for (std::size_t i = 0; i < whole; i += 4) {
-    const Four v = load(values + i);
+    const Double4 v = load4(values + i);
     a = smaller(v > none ? v : -none, a);
     b = larger(v, b);
   }

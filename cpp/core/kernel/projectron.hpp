@@ -67,10 +67,10 @@ class Projectron : public kernel::List {
     double* c = c_.data();
     for (std::size_t i = 0; i < n; ++i) {
       const double* l = line(i);
-      const auto before = lanes::products(static_cast<Index>(i), l, c);
+      const auto before = fixed_order::products(static_cast<Index>(i), l, c);
       c[i] = (row_.values[i] - before) / l[i];
     }
-    return lanes::products(static_cast<Index>(n), c, c);
+    return fixed_order::products(static_cast<Index>(n), c, c);
   }
   // Adds step * d to the weights; L' d = c.
   void add(double step, std::size_t n) {

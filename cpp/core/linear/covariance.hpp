@@ -134,8 +134,8 @@ using NarrowCovariance = FullCovarianceOf<float>;
 
 class DiagonalCovariance {
  public:
-  enum class Rule { coordinate, shared };
-  Rule rule = Rule::coordinate;
+  enum class Update { coordinate, shared };
+  Update rule = Update::coordinate;
 
   template <class Row>
   struct Along {
@@ -176,7 +176,7 @@ class DiagonalCovariance {
     double* __restrict s = variance_.data();
     double* __restrict m = mean.data();
     const auto each = [&](auto change) { x.for_each([=](Index j, double v) { change(s[j], m[j], v); }); };
-    if (rule == Rule::coordinate) each(by_coordinate(1 / r, step, which));
+    if (rule == Update::coordinate) each(by_coordinate(1 / r, step, which));
     else each(by_share(1 / (r + along.variance()), step, which));
   }
 

@@ -89,7 +89,7 @@ struct Romma {
     if (touched < reach) return;
     touched = 0;
     const double* u = direction.data();
-    square = scale * scale * lanes::products(static_cast<Index>(reach), u, u);
+    square = scale * scale * fixed_order::products(static_cast<Index>(reach), u, u);
   }
   // A length of 1e70 becomes one of 1e22.
   void shorten() {

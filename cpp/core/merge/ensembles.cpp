@@ -9,16 +9,16 @@ namespace lopsided::merging {
 
 namespace {
 
-// Values followed by their gains, `lanes` of either, for one input.
-void believe(const Merge& merge, const double* prior, const double* cap, std::size_t lanes, const double* before,
+// Values followed by their gains, `members` of either, for one input.
+void believe(const Merge& merge, const double* prior, const double* cap, std::size_t members, const double* before,
              auto row_of, double* out) {
-  for (std::size_t i = 0; i < lanes; ++i) {
+  for (std::size_t i = 0; i < members; ++i) {
     const auto all = merge.believed(prior[i], before[i], [&](std::size_t k) {
       const double* row = row_of(k);
-      return Merge::Belief{row[i], row[lanes + i]};
+      return Merge::Belief{row[i], row[members + i]};
     });
     out[i] = all.value;
-    out[lanes + i] = std::min(all.gain, cap[i]);
+    out[members + i] = std::min(all.gain, cap[i]);
   }
 }
 

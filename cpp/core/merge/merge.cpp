@@ -208,12 +208,12 @@ void split_energy(State& state, double shards) {
   for (double& e : state.at("sketch.energy").values) e /= shards;
 }
 
-struct Rule {
+struct MergeRule {
   std::string_view kind;
   void (*merge)(Merge&);
   void (*split)(State&, double) = nullptr;  // none: there are no precisions
 };
-constexpr Rule rules[] = {
+constexpr MergeRule rules[] = {
     {"perceptron", merge_weights},
     {"passive-aggressive", merge_weights},
     {"cost-sensitive-passive-aggressive", merge_weights},
@@ -256,10 +256,10 @@ constexpr Refusal refusals[] = {
     {"koil-mixture", "votes are ranks among the last scores of one stream"},
 };
 
-const Rule& rule_of(std::string_view kind) {
+const MergeRule& rule_of(std::string_view kind) {
   for (const Refusal& one : refusals)
     if (one.kind == kind) refuse("this learner has no merge rule: " + std::string(one.why));
-  for (const Rule& rule : rules)
+  for (const MergeRule& rule : rules)
     if (rule.kind == kind) return rule;
   refuse("this learner has no merge rule");
 }
@@ -328,7 +328,7 @@ void set_shares(Merge& merge, std::span<const MergePart> parts) {
 }  // namespace merging
 
 MergedState merge_states(std::string_view kind, const Model& base, std::span<MergePart> parts) {
-  const merging::Rule& rule = merging::rule_of(kind);
+  const merging::MergeRule& rule = merging::rule_of(kind);
   Index features = base.features();
   for (const MergePart& part : parts)
     features = std::max({features, part.model->features(), static_cast<Index>(part.places.size())});
@@ -350,7 +350,7 @@ MergedState merge_states(std::string_view kind, const Model& base, std::span<Mer
 }
 
 MergedState split_state(std::string_view kind, const Model& base, double shards) {
-  const merging::Rule& rule = merging::rule_of(kind);
+  const merging::MergeRule& rule = merging::rule_of(kind);
   merging::State state = merging::state_of(*base.clone());
   if (rule.split && shards > 1) rule.split(state, shards);
   return {base.features(), std::move(state)};

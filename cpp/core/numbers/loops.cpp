@@ -7,7 +7,7 @@
 LOPSIDED_REGION_BEGIN
 namespace lopsided::loops::LOPSIDED_ISA {
 
-double squares(const double* x, Index n) { return lanes::products(n, x, x); }
+double squares(const double* x, Index n) { return fixed_order::products(n, x, x); }
 
 bool increasing(const Index* indices, Index n) {
   int falls = 0;

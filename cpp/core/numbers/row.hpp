@@ -1,20 +1,19 @@
 // One example, dense or sparse. Learners are written once, against RowLike.
 //
-// `scale` multiplies every value: a row scaled to unit length needs no copy. `square` is the sum of
-// squares of the values before that.
-// Sums run over a fixed number of lanes, so they have the same bits on every instruction set; all of them are inlined
-// and take the instruction set of their caller.
+// `scale` multiplies every value: a row scaled to unit length needs no copy. `square` is the sum of squares of the
+// values before that. Sums have a fixed number of accumulators and a fixed order, so that they have the same bits on
+// every instruction set; they are inlined and take the instruction set of their caller.
 #pragma once
 
 #include <concepts>
-#include <cstring>
 
 #include "../base.hpp"
 #include "../simd.hpp"
+#include "vectors.hpp"
 
 namespace lopsided {
 
-namespace lanes {
+namespace fixed_order {
 
 inline constexpr Index width = 16;
 
@@ -27,21 +26,20 @@ LOPSIDED_INLINE inline double total(const double (&lane)[width]) {
 // The sum of a short row: two accumulators in each of eight registers; an array would go to memory.
 template <class Term>
 LOPSIDED_INLINE inline double short_sum(Index n, Term term) {
-  typedef double Two __attribute__((vector_size(16)));
-  Two a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{};
+  Double2 a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{};
   Index k = 0;
-  const auto add = [&](Two& lane) __attribute__((always_inline)) {
-    lane += Two{term(k), term(k + 1)};
+  const auto add = [&](Double2& lane) __attribute__((always_inline)) {
+    lane += Double2{term(k), term(k + 1)};
     k += 2;
   };
   while (k + width <= n) add(a), add(b), add(c), add(d), add(e), add(f), add(g), add(h);
-  const auto rest = [&](Two& lane) __attribute__((always_inline)) {
+  const auto rest = [&](Double2& lane) __attribute__((always_inline)) {
     if (k + 2 <= n) return add(lane), true;
     if (k < n) lane[0] += term(k);
     return false;
   };
   rest(a) && rest(b) && rest(c) && rest(d) && rest(e) && rest(f) && rest(g) && rest(h);
-  const Two low = (a + e) + (c + g), high = (b + f) + (d + h);
+  const Double2 low = (a + e) + (c + g), high = (b + f) + (d + h);
   return (low[0] + low[1]) + (high[0] + high[1]);
 }
 
@@ -57,41 +55,35 @@ LOPSIDED_INLINE inline double sum(Index n, Term term) {
   return total(lane);
 }
 
-typedef double Four __attribute__((vector_size(32)));
-
 // Loads element k of an array: one number, or four adjacent ones.
 struct At {
   Index k;
   LOPSIDED_INLINE double operator()(const double* p) const { return p[k]; }
 };
-struct FourAt {
+struct Double4At {
   Index k;
-  LOPSIDED_INLINE Four operator()(const double* p) const {
-    Four out;
-    std::memcpy(&out, p + k, sizeof out);
-    return out;
-  }
+  LOPSIDED_INLINE Double4 operator()(const double* p) const { return load4(p + k); }
 };
 // Same bits as `sum`, for terms of array elements that can be computed on vectors of four.
 template <class Term>
 LOPSIDED_INLINE inline double fours(Index n, Term term) {
-  Four a{}, b{}, c{}, d{};
+  Double4 a{}, b{}, c{}, d{};
   Index k = 0;
-  const auto add = [&](Four& lane) __attribute__((always_inline)) {
-    lane += term(FourAt{k});
+  const auto add = [&](Double4& lane) __attribute__((always_inline)) {
+    lane += term(Double4At{k});
     k += 4;
   };
   while (k + width <= n) add(a), add(b), add(c), add(d);
-  const auto rest = [&](Four& lane) __attribute__((always_inline)) {
+  const auto rest = [&](Double4& lane) __attribute__((always_inline)) {
     if (k + 4 <= n) return add(lane), true;
     if (k < n) {
       const double second = k + 1 < n ? term(At{k + 1}) : 0, third = k + 2 < n ? term(At{k + 2}) : 0;
-      lane += Four{term(At{k}), second, third, 0};
+      lane += Double4{term(At{k}), second, third, 0};
     }
     return false;
   };
   rest(a) && rest(b) && rest(c) && rest(d);
-  const Four all = (a + c) + (b + d);
+  const Double4 all = (a + c) + (b + d);
   return (all[0] + all[1]) + (all[2] + all[3]);
 }
 LOPSIDED_INLINE inline double products(Index n, const double* a, const double* b) {
@@ -128,7 +120,7 @@ LOPSIDED_INLINE inline double side_by_side(Index n, Term term) {
   return (lane[0] + lane[1]) + (lane[2] + lane[3]);
 }
 
-}  // namespace lanes
+}  // namespace fixed_order
 
 struct DenseRow {
   const double* values;
@@ -138,7 +130,7 @@ struct DenseRow {
 
   Index column(Index k) const { return k; }
   double value(Index k) const { return scale * values[k]; }
-  LOPSIDED_INLINE double dot(const double* w) const { return scale * lanes::products(size, w, values); }
+  LOPSIDED_INLINE double dot(const double* w) const { return scale * fixed_order::products(size, w, values); }
   LOPSIDED_INLINE void add_to(double* __restrict w, double step) const {
     const double s = step * scale;
     const double* __restrict v = values;
@@ -147,19 +139,19 @@ struct DenseRow {
   double squared_norm() const { return scale * scale * square; }
   // The sum of s_j x_j^2.
   LOPSIDED_INLINE double squares_by(const double* s) const {
-    return lanes::fours(size, [=, f = scale, values = values](auto at) __attribute__((always_inline)) {
+    return fixed_order::fours(size, [=, f = scale, values = values](auto at) __attribute__((always_inline)) {
       const auto v = f * at(values);
       return at(s) * v * v;
     });
   }
   template <class Term>
   LOPSIDED_INLINE double sum(Term term) const {
-    return lanes::sum(size, [&](Index j) { return term(j, scale * values[j]); });
+    return fixed_order::sum(size, [&](Index j) { return term(j, scale * values[j]); });
   }
   // Sum of term(k) over positions.
   template <class Term>
   LOPSIDED_INLINE double sum_at(Term term) const {
-    return lanes::sum(size, term);
+    return fixed_order::sum(size, term);
   }
   template <class Visit>
   LOPSIDED_INLINE void for_each(Visit visit) const {
@@ -179,7 +171,7 @@ struct SparseRow {
   Index column(Index k) const { return indices[k]; }
   double value(Index k) const { return scale * values[k]; }
   LOPSIDED_INLINE double dot(const double* w) const {
-    return scale * lanes::quarters(size, [=, this](Index k) { return w[indices[k]] * values[k]; });
+    return scale * fixed_order::quarters(size, [=, this](Index k) { return w[indices[k]] * values[k]; });
   }
   LOPSIDED_INLINE void add_to(double* w, double step) const {
     const double s = step * scale;
@@ -191,11 +183,11 @@ struct SparseRow {
   }
   template <class Term>
   LOPSIDED_INLINE double sum(Term term) const {
-    return lanes::quarters(size, [&](Index k) { return term(indices[k], scale * values[k]); });
+    return fixed_order::quarters(size, [&](Index k) { return term(indices[k], scale * values[k]); });
   }
   template <class Term>
   LOPSIDED_INLINE double sum_at(Term term) const {
-    return lanes::side_by_side(size, term);
+    return fixed_order::side_by_side(size, term);
   }
   template <class Visit>
   LOPSIDED_INLINE void for_each(Visit visit) const {

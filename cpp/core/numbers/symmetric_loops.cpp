@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "vectors.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -26,13 +28,13 @@ template <class Value>
 struct Vectors;
 template <>
 struct Vectors<double> {
-  typedef double One __attribute__((vector_size(32), aligned(8), may_alias));
-  typedef One Four;
+  typedef Double4View One;
+  typedef One Folded;
 };
 template <>
 struct Vectors<float> {
   typedef float One __attribute__((vector_size(32), aligned(4), may_alias));
-  typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef float Folded __attribute__((vector_size(16), aligned(4), may_alias));
 };
 
 template <class Value>
@@ -77,18 +79,18 @@ inline void add_across(Value* out, const Rows4<Value>& t, const Value* xi) {
   one(out) += ((t.a * xi[0] + t.b * xi[1]) + t.c * xi[2]) + t.d * xi[3];
 }
 
-inline Vectors<double>::Four folded(Vectors<double>::One v) { return v; }
-inline Vectors<float>::Four folded(Vectors<float>::One v) {
+inline Vectors<double>::Folded folded(Vectors<double>::One v) { return v; }
+inline Vectors<float>::Folded folded(Vectors<float>::One v) {
   return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
 }
 template <class Value>
 inline void finish(Value* out, const Rows4<Value>& sum) {
-  using Four = typename Vectors<Value>::Four;
-  const Four a = folded(sum.a), b = folded(sum.b), c = folded(sum.c), d = folded(sum.d);
-  const Four p = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
-  const Four q = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);
-  const Four r = __builtin_shufflevector(p, q, 0, 4, 2, 6) + __builtin_shufflevector(p, q, 1, 5, 3, 7);
-  *reinterpret_cast<Four*>(out) = __builtin_shufflevector(r, r, 0, 2, 1, 3);
+  using Folded = typename Vectors<Value>::Folded;
+  const Folded a = folded(sum.a), b = folded(sum.b), c = folded(sum.c), d = folded(sum.d);
+  const Folded p = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  const Folded q = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);
+  const Folded r = __builtin_shufflevector(p, q, 0, 4, 2, 6) + __builtin_shufflevector(p, q, 1, 5, 3, 7);
+  *reinterpret_cast<Folded*>(out) = __builtin_shufflevector(r, r, 0, 2, 1, 3);
 }
 
 template <bool far, class Value>

@@ -127,7 +127,7 @@ class DenseSketch {
     outside_.add_gram(m, gram.data());
     for (std::size_t i = 0; i < m; ++i)
       for (std::size_t k = 0; k <= i; ++k)
-        gram[i * m + k] += lanes::products(static_cast<Index>(mean_.size()), rows_[i].data(), rows_[k].data());
+        gram[i * m + k] += fixed_order::products(static_cast<Index>(mean_.size()), rows_[i].data(), rows_[k].data());
     basis_.orthonormalise(m, gram.data());
     multiply();
   }

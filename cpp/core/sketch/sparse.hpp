@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../learner.hpp"
+#include "../numbers/vectors.hpp"
 #include "../simd.hpp"
 #include "oja.hpp"
 
@@ -162,21 +163,20 @@ class SparseSketch {
   bool due() const { return oja_.rows() - straight_ > 64 + 4 * oja_.entered(); }
 
   // Vectors of four: the row of a feature is padded to a multiple of four.
-  typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
   static constexpr std::size_t fours(std::size_t m) { return padded(m) / 4; }
-  static Four* as_fours(double* p) { return reinterpret_cast<Four*>(p); }
-  static const Four* as_fours(const double* p) { return reinterpret_cast<const Four*>(p); }
+  static Double4View* as_fours(double* p) { return reinterpret_cast<Double4View*>(p); }
+  static const Double4View* as_fours(const double* p) { return reinterpret_cast<const Double4View*>(p); }
 
   // w . x and Z x. Returns whether a feature may be new.
   LOPSIDED_INLINE bool sum(auto m, const RowLike auto& x, double* out) const {
-    Four even[max_width / 4], odd[max_width / 4];
-    for (std::size_t i = 0; i < fours(m); ++i) even[i] = odd[i] = Four{};
+    Double4View even[max_width / 4], odd[max_width / 4];
+    for (std::size_t i = 0; i < fours(m); ++i) even[i] = odd[i] = Double4View{};
     auto fresh = even[0] != even[0];
-    const auto take = [&, table = table_.data()](Index k, Four* sums) __attribute__((always_inline)) {
-      const Four* row = as_fours(table + static_cast<std::size_t>(x.column(k)) * padded(m));
+    const auto take = [&, table = table_.data()](Index k, Double4View* sums) __attribute__((always_inline)) {
+      const Double4View* row = as_fours(table + static_cast<std::size_t>(x.column(k)) * padded(m));
       const double v = x.values[k];
       for (std::size_t i = 0; i < fours(m); ++i) sums[i] += v * row[i];
-      fresh |= row[0] == Four{};
+      fresh |= row[0] == Double4View{};
     };
     Index k = 0;
     for (; k + 2 <= x.size; k += 2) {
@@ -191,10 +191,10 @@ class SparseSketch {
   // w += move_0 x, Z += move x'. The row is a copy: what is written to the table cannot change it.
   LOPSIDED_INLINE void add(auto m, const RowLike auto x, const double* move) {
     double* table = table_.data();
-    Four steps[max_width / 4];
+    Double4View steps[max_width / 4];
     for (std::size_t i = 0; i < fours(m); ++i) steps[i] = as_fours(move)[i];
     for (Index k = 0; k < x.size; ++k) {
-      Four* row = as_fours(table + static_cast<std::size_t>(x.column(k)) * padded(m));
+      Double4View* row = as_fours(table + static_cast<std::size_t>(x.column(k)) * padded(m));
       const double v = x.scale * x.values[k];
       for (std::size_t i = 0; i < fours(m); ++i) row[i] += v * steps[i];
     }

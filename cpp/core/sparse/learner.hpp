@@ -13,6 +13,7 @@
 
 #include "../learner.hpp"
 #include "../numbers/real.hpp"
+#include "../numbers/vectors.hpp"
 #include "../simd.hpp"
 #include "target.hpp"
 
@@ -212,26 +213,25 @@ struct SparseLearner {
     for (; k < room; ++k)
       for (std::size_t i = 0; i < Rule::width; ++i) one(row(k)[i], near[i * room + k]);
   }
-  typedef double Pair __attribute__((vector_size(16), aligned(8), may_alias));
-  static Pair& pair(double* at) { return *reinterpret_cast<Pair*>(at); }
+  static Double2View& pair(double* at) { return *reinterpret_cast<Double2View*>(at); }
 
   void gather(const RowLike auto& x) {
     room_ = static_cast<std::size_t>(x.size);
     if (near_.size() < room_ * Rule::width) near_.resize(room_ * Rule::width);
     exchange(
         x,
-        [](const Pair& a, const Pair& b, Pair& first, Pair& second) {
-          first = Pair{a[0], b[0]};
-          second = Pair{a[1], b[1]};
+        [](const Double2View& a, const Double2View& b, Double2View& first, Double2View& second) {
+          first = Double2View{a[0], b[0]};
+          second = Double2View{a[1], b[1]};
         },
         [](double from, double& to) { to = from; });
   }
   void scatter(const RowLike auto& x) {
     exchange(
         x,
-        [](Pair& a, Pair& b, const Pair& first, const Pair& second) {
-          a = Pair{first[0], second[0]};
-          b = Pair{first[1], second[1]};
+        [](Double2View& a, Double2View& b, const Double2View& first, const Double2View& second) {
+          a = Double2View{first[0], second[0]};
+          b = Double2View{first[1], second[1]};
         },
         [](double& to, double from) { to = from; });
   }

@@ -19,7 +19,7 @@ struct SsolDiagonal {
 
   Real learning_rate = all<Real>(1), regularization = all<Real>(1);
   DualShrink<Real> shrink{{}, DualShrink<Real>::Schedule::inverse};
-  DiagonalCovariance::Rule rule = DiagonalCovariance::Rule::shared;
+  DiagonalCovariance::Update rule = DiagonalCovariance::Update::shared;
   bool transductive = false;  // score rows as if A^-1 had been updated with them
 
   auto weights(Count seen, const TargetSparsity& target) const {
@@ -36,7 +36,7 @@ struct SsolDiagonal {
   auto taking(const Real& sum, auto use) const {
     const Real tiny = all<Real>(std::numeric_limits<double>::min());
     const Real r = regularization, total = r + sum;
-    if (rule == DiagonalCovariance::Rule::coordinate)
+    if (rule == DiagonalCovariance::Update::coordinate)
       return use([=](auto&& row, double v) {
         const Real taken = most<Real>(a(row) * r / (r + a(row) * v * v), tiny);
         row[1] = v == 0 ? row[1] : taken;

@@ -5,7 +5,7 @@ LOPSIDED_ISA_BEGIN
 
 namespace {
 
-[[gnu::always_inline]] inline void find_probabilities(const Rule& rule, const double* scores, Count n,
+[[gnu::always_inline]] inline void find_probabilities(const QueryRule& rule, const double* scores, Count n,
                                                       const Confidence& confidence, double* out) {
   const double base = rule.explore, share = 1 - base, pos = rule.delta_pos, neg = rule.delta_neg;
   const auto each = [&](auto wanted) {
@@ -17,9 +17,9 @@ namespace {
       return delta / (delta + sure(i));
     });
   };
-  if (rule.kind == Rule::Kind::always) return each([](Count) { return 1.0; });
-  if (rule.kind == Rule::Kind::random) return each([c = rule.constant](Count) { return c; });
-  if (rule.kind == Rule::Kind::margin) return unsure([=](Count i) { return std::abs(scores[i]); });
+  if (rule.kind == QueryRule::Kind::always) return each([](Count) { return 1.0; });
+  if (rule.kind == QueryRule::Kind::random) return each([c = rule.constant](Count) { return c; });
+  if (rule.kind == QueryRule::Kind::margin) return unsure([=](Count i) { return std::abs(scores[i]); });
   unsure([=, most = confidence.most, gamma = confidence.gamma](Count i) {
     const double v = out[i];
     return std::max(0.0, std::abs(scores[i]) - most * v * gamma / (v + gamma));

@@ -66,7 +66,7 @@ Count decide(Asker& asker, L& learner, const Row* x, const double* scores, Count
              const double* days, double* probabilities, std::int8_t* asked) {
   const double day = days ? days[0] : 0;
   Confidence confidence;
-  if (asker.rule.kind != Rule::Kind::confidence) {
+  if (asker.rule.kind != QueryRule::Kind::confidence) {
     n = asker.budget.arrive(n, day);
   } else if constexpr (L::hooks.variances) {
     Budget after = asker.budget;

@@ -22,7 +22,7 @@
 
 namespace lopsided {
 
-struct Rule {
+struct QueryRule {
   enum class Kind { none, always, random, margin, confidence };
   Kind kind = Kind::none;
   double constant = 1;  // of random
@@ -145,14 +145,14 @@ LOPSIDED_COPIES(void decide(Asker& asker, const double* scores, Count n, double 
                             double* probabilities, std::int8_t* asked);)
 
 struct Asker {
-  Rule rule;
+  QueryRule rule;
   Budget budget;
   Estimates estimates;
   Pending pending;
   double seed = 0;
   Count draws = 0;
 
-  bool on() const { return rule.kind != Rule::Kind::none; }
+  bool on() const { return rule.kind != QueryRule::Kind::none; }
 
   // Which labels of n events that have arrived are bought, by their scores; for a query by confidence `probabilities`
   // has the variances of their rows.

@@ -12,12 +12,10 @@
 
 LOPSIDED_ISA_BEGIN
 
-typedef double Two __attribute__((vector_size(16)));
-typedef double Four __attribute__((vector_size(32)));
 #ifdef LOPSIDED_AVX2_COPY
-using Widest = Four;
+using Widest = Double4;
 #else
-using Widest = Two;
+using Widest = Double2;
 #endif
 
 template <class Real>
@@ -58,7 +56,7 @@ struct Next {
 
 inline constexpr auto near = [](Index) {};  // nothing is to be brought
 
-// Sums of term(k, part), with the bits of `lanes::quarters`.
+// Sums of term(k, part), with the bits of `fixed_order::quarters`.
 template <class Real, int parts, class Term>
 LOPSIDED_INLINE inline Pack<Real, parts> sums(const SparseRow& x, Term term, auto next) {
   Pack<Real, parts> a{}, b{}, c{}, d{};
@@ -75,10 +73,10 @@ LOPSIDED_INLINE inline Pack<Real, parts> sums(const SparseRow& x, Term term, aut
   return a;
 }
 
-// The same with the bits of `lanes::sum`, four of its sums at a time.
+// The same with the bits of `fixed_order::sum`, four of its sums at a time.
 template <class Real, int parts, class Term>
 LOPSIDED_INLINE inline Pack<Real, parts> sums(const DenseRow& x, Term term, auto) {
-  constexpr Index width = lanes::width;
+  constexpr Index width = fixed_order::width;
   Pack<Real, parts> lane[width];
   for (Index first = 0; first < width; first += 4) {
     Pack<Real, parts> a{}, b{}, c{}, d{};
