@@ -72,6 +72,7 @@ OPTIONS = {
         "loss": st.sampled_from(["hinge", "squared"]),
         "C": rates,
         "learning_rate": decays,
+        "schedule": st.sampled_from(["constant", "sqrt"]),
         "buffer_size": pairs,
         "n_neighbors": st.none() | st.integers(1, 7),
         "neighbors": st.sampled_from(["paper", "code"]),

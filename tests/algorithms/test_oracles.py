@@ -31,7 +31,7 @@ weight_modes = st.sampled_from(["margin", "slope"])
 losses = st.sampled_from(["I", "II"])
 thresholds = st.sampled_from([0.0, 0.01, 0.1, 1.0]) | st.floats(-4, 1).map(lambda k: 10.0**k)
 schedules = st.sampled_from(["constant", "sqrt"])
-l1_schedules = st.sampled_from(["constant", "rda", "inverse"])
+l1_schedules = st.sampled_from(["constant", "rda", "inverse", "sqrt", "inverse_sqrt"])
 covariances = st.sampled_from(["diagonal", "full"])
 
 
@@ -116,12 +116,14 @@ OPTIONS = {
     "AdaRDA": SPARSE | {"delta": rates, "offset": st.integers(0, 1)},
     "DualAveraging": SPARSE
     | {
+        "schedule": schedules,
         "l1_schedule": l1_schedules,
         "beta": st.sampled_from(["constant", "sqrt", "linear"]),
         "enhancement": thresholds,
     },
     "SSOL": SPARSE
     | {
+        "schedule": schedules,
         "l1_schedule": l1_schedules,
         "regularization": rates,
         "covariance": covariances,

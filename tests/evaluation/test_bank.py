@@ -43,6 +43,8 @@ BANKS = [
     ("ACOG-II-diag", {"diag_rule": "shared"}, "learning_rate"),
     ("FSOL", {}, "learning_rate"),
     ("FSOL", {"l1_schedule": "inverse"}, "l1"),
+    ("FSOL", {"l1_schedule": "inverse_sqrt", "schedule": "sqrt"}, "l1"),
+    ("CS-SSOL", {"l1_schedule": "sqrt", "schedule": "sqrt"}, "learning_rate"),
     ("RDA", {"enhancement": 0.01}, "l1"),
     ("CS-FSOL", {}, "learning_rate"),
     ("Ada-RDA", {"offset": 1}, "delta"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from click.testing import CliRunner
 from lopsided.cli.reproduce import command
 from lopsided.papers import experiments, find
 from lopsided.papers.claims import CLAIMS, rows
-from lopsided.papers.data_check import check_data
+from lopsided.papers.data_check import _half_digit, check_data
 from lopsided.papers.kept import keep, read
 from lopsided.papers.page import page
 from lopsided.papers.pages import pages, thinned
@@ -24,11 +26,10 @@ ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "docs" / "data" / "papers"
 
 
-def a_table(name="acog-table-2", set_="german", metric="sum", **values):
+def a_table(name="acog-table-2", set_="german", metric="sum", figure="", **values):
+    what = figure or f"{metric} %"
     cells = tuple(
-        Cell(
-            learner=k, figure=f"{metric} %", published="50.000±1.000", mean=v, std=1.0, off=math.inf
-        )
+        Cell(learner=k, figure=what, published="50.000±1.000", mean=v, std=1.0, off=math.inf)
         for k, v in values.items()
     )
     return Result(
@@ -44,7 +45,7 @@ def a_table(name="acog-table-2", set_="german", metric="sum", **values):
     )
 
 
-def a_figure(name, against, lines, set_="koil/german", notes=(), x=None):
+def a_figure(name, against, lines, set_="koil/german", notes=(), x=None, metric="auc"):
     drawn = tuple(
         Line(name=k, x=x or tuple(range(len(y))), y=tuple(y), std=(math.nan,) * len(y))
         for k, y in lines.items()
@@ -55,7 +56,7 @@ def a_figure(name, against, lines, set_="koil/german", notes=(), x=None):
         title="a figure",
         set=set_,
         data=set_,
-        metric="auc",
+        metric=metric,
         against=against,
         lines=drawn,
         notes=tuple(notes),
@@ -123,6 +124,76 @@ def test_a_claim_about_a_table_is_decided_by_our_figures():
     costs = {"ACOG-I": 60.0, "AROW": 65.0}
     assert verdicts(text, a_table(metric="cost", **costs)) == [True]
     assert verdicts(text, a_table("csogd-table-2", **costs)) == []
+
+
+def test_claims_about_other_figures_of_a_table():
+    text = "ACOG has the highest sensitivity"
+    shares = {"ACOG-I": 60.0, "ACOG-II": 70.0, "AROW": 65.0}
+    assert verdicts(text, a_table(figure="sensitivity %", **shares)) == [True]
+    assert verdicts(text, a_table(**shares)) == []
+    text = "the diagonal is faster"
+    fast = {"ACOG-I-diag": 0.1, "ACOG-I": 0.2, "ACOG-II-diag": 0.1, "ACOG-II": 0.2}
+    assert verdicts(text, a_table(figure="seconds", **fast)) == [True]
+    assert verdicts(text, a_table(figure="seconds", **fast | {"ACOG-I": 0.05})) == [False]
+
+
+def test_a_claim_may_leave_a_small_loss():
+    text = "SSACOG loses little"
+    values = {"SSACOG-I": 69.0, "ACOG-I": 70.0, "SSACOG-II": 71.0, "ACOG-II": 70.0}
+    assert verdicts(text, a_table("acog-table-8", **values)) == [True]
+    assert verdicts(text, a_table("acog-table-8", **values | {"SSACOG-I": 68.0})) == [False]
+    costs = {"SSACOG-I": 71.0, "ACOG-I": 70.0, "SSACOG-II": 69.0, "ACOG-II": 70.0}
+    assert verdicts(text, a_table("acog-table-8", metric="cost", **costs)) == [True]
+    assert verdicts(text, a_table("acog-table-8", metric="cost", **costs | {"SSACOG-I": 72})) == [
+        False
+    ]
+
+
+@pytest.mark.parametrize(("metric", "holds"), [("sum", [False]), ("cost", [True])])
+def test_a_claim_about_every_point_needs_every_point(metric, holds):
+    lines = {"OA3": [0.5, 0.9], "SSOA3": [0.8, 0.6], "PAA": [0.7, 0.95]}
+    figure = a_figure("oa3-figure-3", "share of labels", lines, metric=metric)
+    assert verdicts("at every budget", figure) == holds
+    lines["PAA"] = [0.7, 0.8] if metric == "sum" else [0.4, 0.7]
+    other = a_figure("oa3-figure-3", "share of labels", lines, metric=metric)
+    assert verdicts("at every budget", other) == [not holds[0]]
+
+
+def test_claims_about_two_points_of_a_line():
+    known = a_figure("acog-figure-8", "class counts", {"A": [0.6, 0.597]}, x=("known", "estimated"))
+    assert verdicts("estimated class counts", known) == [True]
+    worse = a_figure("acog-figure-8", "class counts", {"A": [0.6, 0.594]}, x=("known", "estimated"))
+    assert verdicts("estimated class counts", worse) == [False]
+    after = a_figure("acog-figure-7", "sigma", {"A": [0.6, 0.597]}, x=("new", "old"))
+    assert verdicts("the covariance after the row", after) == [True]
+
+
+def test_loss_two_is_judged_over_all_rates():
+    lines = {"ACOG-I": [0.5, 0.9], "ACOG-II": [0.8, 0.8]}
+    lines |= {f"{k}-diag": y for k, y in lines.items()}
+    figure = a_figure("acog-figure-5", "learning_rate", lines)
+    assert verdicts("less sensitive to the learning rate", figure) == [True]
+    other = a_figure("acog-figure-5", "learning_rate", lines | {"ACOG-II-diag": [0.6, 0.6]})
+    assert verdicts("less sensitive to the learning rate", other) == [False]
+
+
+def test_claims_about_the_map_of_biases():
+    lines = {"OA3, delta_neg=1": [0.5, 0.9], "OA3, delta_neg=10": [0.8, 0.89]}
+    figure = a_figure("oa3-figure-5", "delta_pos", lines, x=(1.0, 10.0))
+    assert verdicts("more questions about positive", figure) == [True]
+    assert verdicts("two large biases", figure) == [True]
+    lines = {"OA3, delta_neg=1": [0.5, 0.8], "OA3, delta_neg=10": [0.9, 0.87]}
+    other = a_figure("oa3-figure-5", "delta_pos", lines, x=(1.0, 10.0))
+    assert verdicts("more questions about positive", other) == [False]
+    assert verdicts("two large biases", other) == [False]
+
+
+def test_cost_sensitive_forms_are_compared_at_their_best():
+    lines = {"FSOL": [0.7, 0.5], "CS-FSOL": [0.6, 0.8], "SSOL": [0.7, 0.5], "CS-SSOL": [0.8, 0.5]}
+    figure = a_figure("sol-figure-4", "sparsity", lines)
+    assert verdicts("cost-sensitive forms", figure) == [True]
+    other = a_figure("sol-figure-4", "sparsity", lines | {"SSOL": [0.9, 0.5]})
+    assert verdicts("cost-sensitive forms", other) == [False]
 
 
 def test_claims_about_policies_need_buffers_that_fill():
@@ -211,6 +282,30 @@ def test_the_command_makes_report_and_pages_of_what_is_kept(tmp_path):
 def test_the_pages_in_docs_are_made_of_the_kept_results():
     for name, content in pages(read(KEPT)).items():
         assert (ROOT / "docs" / "papers" / name).read_text() == content, name
+        for plot in re.findall(r"!\[.*?\]\((.*?)\)", content):
+            assert (ROOT / "docs" / "papers" / plot).is_file(), plot
+
+
+def test_figures_stand_beside_the_pages_as_drawings(tmp_path):
+    lines = {"KOIL-RS++": [0.6, 0.7, 0.8]}
+    keep(tmp_path / "kept", [a_figure("koil-figure-3", "n_neighbors", lines, x=(1, 10, 100))])
+    done = CliRunner().invoke(
+        command, ["--kept", str(tmp_path / "kept"), "--pages", str(tmp_path / "pages")]
+    )
+    assert done.exit_code == 0, done.output
+    (name,) = re.findall(r"!\[.*?\]\((.*?)\)", (tmp_path / "pages" / "koil.md").read_text())
+    root = ElementTree.parse(tmp_path / "pages" / name).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "KOIL-RS++" in "".join(root.itertext())
+
+
+def test_pages_say_how_long_the_runs_took(tmp_path):
+    keep(tmp_path, [a_table(Perceptron=53.76)])
+    keep(tmp_path, [a_table("acog-table-3", Perceptron=53.76)], flags=["--quick"])
+    two = [dataclasses.replace(own, seconds=90.0) for own in read(tmp_path)]
+    told = "2 runs of an experiment on a data set, 1 of them with `--quick`, 3 minutes in all."
+    assert told in pages(two)["claims.md"]
+    assert told in pages(two)["acog.md"]
 
 
 @pytest.mark.skipif(not KEPT.is_dir(), reason="no documents here")
@@ -296,3 +391,7 @@ def test_a_printed_ratio_may_be_rounded(tmp_path, monkeypatch):
             if own.set == "german"
         ]
         assert german.word == word
+
+
+def test_a_ratio_that_was_rounded_twice_is_the_same():
+    assert abs(43368 / 132 - 328.546) < _half_digit(328.546) < abs(43368 / 132 - 328.547)

@@ -184,6 +184,10 @@ def test_rows_of_zeros_count_as_mistakes():
         3,
     )
     assert more.value == pytest.approx(run.counts.cost(0.9, 0.1) + 2 * 0.9 + 3 * 0.1)
+    assert more.curve[-1] == more.counts
+    half = next(k for k, c in enumerate(run.curve) if c.events == 2)
+    assert more.curve[half].positives == run.curve[half].positives + 1
+    assert more.curve[half].false_positives == run.curve[half].false_positives + 1.5
 
 
 def test_drawn_folds_spread_the_classes():

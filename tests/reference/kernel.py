@@ -272,6 +272,7 @@ class KOIL(Kernel):
         loss="hinge",
         C=1.0,
         learning_rate=0.01,
+        schedule="constant",
         buffer_size=100,
         n_neighbors=None,
         neighbors="paper",
@@ -284,6 +285,7 @@ class KOIL(Kernel):
         self.loss = loss
         self.C = C
         self.learning_rate = learning_rate
+        self.schedule = schedule
         sizes = buffer_size if isinstance(buffer_size, tuple) else (buffer_size, buffer_size)
         self.size = dict(zip((-1, 1), sizes, strict=True))
         self.n_neighbors = n_neighbors
@@ -320,6 +322,8 @@ class KOIL(Kernel):
         own, other = self.buffers[y], self.buffers[-y]
         self.n[y] += 1
         eta, C = self.learning_rate, self.C * weight
+        if self.schedule == "sqrt":
+            eta /= math.sqrt(t)
         if self.scale_C:
             C *= max(1.0, self.n[-y] / self.size[-y])
         valid = self.valid(x, y, score)

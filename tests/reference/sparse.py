@@ -94,16 +94,24 @@ class AdaFOBOS(Sparse):
 
 
 class Averaging(Sparse):
-    """Weights that are a function of the summed gradients `total` and of the round to come."""
+    """Weights that are a function of the summed gradients `total` and of the round to come.
+
+    With schedule="sqrt" the gradient of round t is divided by the square root of t.
+    """
 
     parts = ("total", "squares", "sigma")
+
+    def __init__(self, *, schedule="constant", **options):
+        super().__init__(**options)
+        self.rate_schedule = schedule
 
     def start(self, d):
         self.rounds = 0
         self.total = np.zeros(d)
 
     def step(self, g):
-        self.total = self.total + g
+        share = np.sqrt(self.rounds) if self.rate_schedule == "sqrt" else 1.0
+        self.total = self.total + g / share
 
 
 class AdaRDA(Averaging):
@@ -155,7 +163,13 @@ class RDA(Averaging):
 
 def threshold(schedule, l1, eta, t):
     """lambda_t of FSOL and SSOL."""
-    return {"constant": eta * l1, "rda": eta * l1 * (t - 1), "inverse": l1 / t}[schedule]
+    return {
+        "constant": eta * l1,
+        "rda": eta * l1 * (t - 1),
+        "inverse": l1 / t,
+        "sqrt": l1 * np.sqrt(t),
+        "inverse_sqrt": l1 / np.sqrt(t),
+    }[schedule]
 
 
 class FSOL(Averaging):

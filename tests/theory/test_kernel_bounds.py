@@ -134,6 +134,10 @@ def test_a_run_is_made_of_the_steps_of_the_learner():
             lopsided.KOIL(gamma=1.0, n_neighbors=1, scaling="none", kernel="linear"),
             "kernel='gaussian'",
         ),
+        (
+            lopsided.KOIL(gamma=1.0, n_neighbors=1, scaling="none", schedule="sqrt"),
+            "schedule='constant'",
+        ),
         (lopsided.RBP(gamma=1.0), "not for RBP"),
     ],
 )

@@ -277,6 +277,8 @@ def test_record_starts_anew_and_leaves_the_model_alone():
         (lambda: lopsided.DualAveraging(scaling="none", l1_schedule="rda"), "l1_schedule"),
         (lambda: lopsided.DualAveraging(scaling="none", intercept=True), "intercept"),
         (lambda: lopsided.SSOL(scaling="none", l1_schedule="constant"), "l1_schedule"),
+        (lambda: lopsided.DualAveraging(scaling="none", schedule="sqrt"), "schedule='constant'"),
+        (lambda: lopsided.SSOL(scaling="none", schedule="sqrt"), "schedule='constant'"),
         (lambda: lopsided.SSOL(scaling="none"), "given l1"),
     ],
 )

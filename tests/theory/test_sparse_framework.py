@@ -43,6 +43,42 @@ def test_the_learners_are_the_framework_with_their_rates_and_thresholds(name, ma
     assert run.scores == pytest.approx(scores, abs=1e-9)
 
 
+@pytest.mark.parametrize("make", [fsol, ssol])
+def test_the_learners_take_any_rates_and_thresholds_row_by_row(make):
+    X, y = stream("noise", np.random.default_rng(2), rounds=40)
+    rates, thresholds = np.random.default_rng(3).uniform(0.1, 1, (2, len(y))) * [[1], [0.05]]
+    model = make(1.0, 0.0, 1.0).set_params(l1_schedule="constant")
+    for x, label, rate, threshold in zip(X, y.astype(int), rates, thresholds, strict=True):
+        model.set_params(learning_rate=rate, l1=threshold / rate)
+        model.partial_fit(x[None], [label], classes=[-1, 1])
+    run = follow(  # a row of zeros, to see the model after the last one
+        np.vstack([X, 0 * X[:1]]),
+        [*y, 1],
+        rate=lambda t: [*rates, 1][t - 1],
+        threshold=lambda t: [*thresholds, thresholds[-1]][t - 1],
+        regularization=None if make is fsol else 0.5,
+    )
+    assert np.asarray(model.coef_) == pytest.approx(run.models[-1], abs=1e-9)
+    assert model.nnz_ > 0
+
+
+@pytest.mark.parametrize("make", [fsol, ssol])
+@pytest.mark.parametrize(("l1_schedule", "power"), [("sqrt", 0.5), ("inverse_sqrt", -0.5)])
+def test_the_schedules_are_those_of_the_framework(make, l1_schedule, power):
+    X, y = stream("noise", np.random.default_rng(4), rounds=60)
+    model = make(0.5, 0.05, 3.0).set_params(schedule="sqrt", l1_schedule=l1_schedule)
+    run = follow(
+        X,
+        y,
+        rate=lambda t: 0.5 * t**-0.5,
+        threshold=lambda t: 0.05 * t**power,
+        rho=3.0,
+        regularization=None if make is fsol else 0.5,
+    )
+    scores = lopsided.progressive(model, X, y.astype(int)).scores
+    assert run.scores == pytest.approx(scores, abs=1e-9)
+
+
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_lemma1_holds_at_any_rates_and_thresholds(data):

@@ -3,8 +3,8 @@
 // Each class has a list of support vectors. A new row of class y is compared with V, those of the k nearest rows of
 // the other class that it does not beat by 1: l_i = 1 - y (f(x) - f(x_i)) > 0. All weights shrink by
 // 1 - eta; the new row gets the weight sum_V c_i and those of V lose c_i, where c_i = eta C y (hinge) or
-// 2 eta C y min(l_i, 1e6) (squared). A full list drops its first row (fifo) or is a reservoir (rs);
-// with ++ the row of its class nearest to the one dropped gets that one's weight.
+// 2 eta C y min(l_i, 1e6) (squared). eta is constant or falls with the square root of the round. A full list drops its
+// first row (fifo) or is a reservoir (rs); with ++ the row of its class nearest to the one dropped gets that one's weight.
 //
 // Kernel values between support vectors are cached, and so are their scores: a changed weight changes the scores by a
 // row of kernel values. Weights and scores must be multiplied by `scale_`, which shrinks in their place. Cached scores
@@ -25,9 +25,10 @@ class Koil {
  public:
   enum class Policy { rs, rs_plus, fifo, fifo_plus, infinite };
   enum class PairLoss { hinge, squared };
-  static constexpr Count fresh = 4096;                // steps between recomputations of the scores
-  static constexpr std::size_t remembered = 4096;     // slots up to which kernel values are cached
-  static constexpr double ceiling = 1e6;              // of a squared loss
+  enum class Schedule { constant, sqrt };
+  static constexpr Count fresh = 4096;  // steps between recomputations of the scores
+  static constexpr std::size_t remembered = 4096;  // slots up to which kernel values are cached
+  static constexpr double ceiling = 1e6;  // of a squared loss
 
   kernel::Function kernel;
 
@@ -42,8 +43,9 @@ class Koil {
     const auto own_size = sides_[own].rows.size(), other_size = sides_[other].rows.size();
     ++sides_[own].seen;
     choose(t.y, other);
-    shrink();
-    double step = learning_rate_ * C_ * t.weight * t.y / scale_;
+    const double eta = rate();
+    shrink(eta);
+    double step = eta * C_ * t.weight * t.y / scale_;
     if (scale_C_) step *= std::max(1.0, static_cast<double>(sides_[other].seen) / sizes_[other]);
     double weight = 0;
     changes_.clear();
@@ -85,6 +87,7 @@ class Koil {
     visit("loss", loss_, {"hinge", "squared"});
     visit("C", C_);
     visit("learning_rate", learning_rate_);
+    visit("schedule", schedule_, {"constant", "sqrt"});
     visit("size.negative", sizes_[0]);
     visit("size.positive", sizes_[1]);
     visit("neighbors.negative", neighbors_[0]);
@@ -125,7 +128,7 @@ class Koil {
   struct Side {
     kernel::Support rows;
     Aligned scores;  // of the support vectors, by slot
-    Count seen = 0;              // events of the class
+    Count seen = 0;  // events of the class
   };
   struct Change {
     std::size_t side, slot;
@@ -172,8 +175,13 @@ class Koil {
       if (const double l = loss(s); l > 0) chosen_.push_back({s, l});
   }
 
-  void shrink() {
-    scale_ *= 1 - learning_rate_;
+  // The learning rate of the present round, whose event has been counted as seen.
+  double rate() const {
+    if (schedule_ == Schedule::constant) return learning_rate_;
+    return learning_rate_ / std::sqrt(static_cast<double>(sides_[0].seen + sides_[1].seen));
+  }
+  void shrink(double eta) {
+    scale_ *= 1 - eta;
     if (scale_ > 0x1p-128) return;
     for (Side& side : sides_) {
       double* weights = side.rows.weights();
@@ -330,6 +338,7 @@ class Koil {
 
   Policy policy_ = Policy::rs_plus;
   PairLoss loss_ = PairLoss::hinge;
+  Schedule schedule_ = Schedule::constant;
   double C_ = 1, learning_rate_ = 0.01;
   std::array<double, 2> sizes_ = {100, 100}, neighbors_ = {10, 10};  // of the negative and the positive list
   bool violators_first_ = false, scale_C_ = false, fit_threshold_ = false;

@@ -1,7 +1,7 @@
 // Dual averaging: weights are computed from the sum of all gradients, so no shrinkage is deferred.
 //
 // FSOL (Wang et al., A framework of sparse online learning, algorithm 3) and RDA (Xiao 2010):
-//   w = soft(theta, lambda_t) / (t - 1)^p,  theta += learning_rate * slope * y x
+//   w = soft(theta, lambda_t) / (t - 1)^p,  theta += eta_t * slope * y x
 // with p = 0 for beta constant, 1/2 for sqrt and 1 for linear. Adaptive RDA (Duchi, Hazan & Singer
 // 2011) divides by delta + sqrt(sum of g^2) instead.
 #pragma once
@@ -13,10 +13,17 @@
 
 LOPSIDED_ISA_BEGIN
 
+// eta_t, the learning rate of the round after `seen`.
+enum class RateSchedule { constant, sqrt };
+template <class Real>
+Real rate_after(Count seen, const Real& learning_rate, RateSchedule schedule) {
+  return schedule == RateSchedule::constant ? learning_rate : learning_rate / std::sqrt(static_cast<double>(seen + 1));
+}
+
 // lambda_t, by which dual weights are shrunk in round t.
 template <class Real = double>
 struct DualShrink {
-  enum class Schedule { constant, rda, inverse };
+  enum class Schedule { constant, rda, inverse, sqrt, inverse_sqrt };
   Real l1{};
   Schedule schedule = Schedule::constant;
 
@@ -25,12 +32,14 @@ struct DualShrink {
     switch (schedule) {
       case Schedule::constant: return learning_rate * l1;
       case Schedule::rda: return learning_rate * l1 * (round - 1);
+      case Schedule::sqrt: return l1 * std::sqrt(round);
+      case Schedule::inverse_sqrt: return l1 / std::sqrt(round);
       default: return l1 / round;
     }
   }
   void options(auto&& visit) {
     visit("l1", l1);
-    visit("l1_schedule", schedule, {"constant", "rda", "inverse"});
+    visit("l1_schedule", schedule, {"constant", "rda", "inverse", "sqrt", "inverse_sqrt"});
   }
 };
 
@@ -43,6 +52,7 @@ struct DualAveraging {
   static constexpr bool takes_in = false, dual = true;
 
   Real learning_rate = all<Real>(1);
+  RateSchedule schedule = RateSchedule::constant;
   DualShrink<Real> shrink;
   Beta beta = Beta::constant;
   Real enhancement{};  // adds enhancement * sqrt(t - 1) to lambda_t
@@ -59,14 +69,15 @@ struct DualAveraging {
     return [a](const auto& row) { return soft<Real>(row[0], a); };
   }
 
-  void change(Count, const Real& slope, auto each) const {
-    each([move = learning_rate * slope](const auto& row, double v) { row[0] += move * v; });
+  void change(Count seen, const Real& slope, auto each) const {
+    each([move = rate_after(seen, learning_rate, schedule) * slope](const auto& row, double v) { row[0] += move * v; });
   }
   void pass(Count) {}
   double level(const double* row) const { return std::abs(*row); }
 
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
+    visit("schedule", schedule, {"constant", "sqrt"});
     shrink.options(visit);
     visit("beta", beta, {"constant", "sqrt", "linear"});
     visit("enhancement", enhancement);

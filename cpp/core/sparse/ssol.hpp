@@ -1,6 +1,6 @@
 // SSOL, second-order sparse online learning (Wang et al., A framework of sparse online learning,
 // algorithms 4 and 5): A^-1 is updated with every row before the row is scored,
-//   w = soft(A^-1 theta, lambda_t),  theta += learning_rate * slope * y x.
+//   w = soft(A^-1 theta, lambda_t),  theta += eta_t * slope * y x.
 #pragma once
 
 #include "../linear/covariance.hpp"
@@ -18,6 +18,7 @@ struct SsolDiagonal {
   static constexpr bool takes_in = true, dual = true;
 
   Real learning_rate = all<Real>(1), regularization = all<Real>(1);
+  RateSchedule schedule = RateSchedule::constant;
   DualShrink<Real> shrink{{}, DualShrink<Real>::Schedule::inverse};
   DiagonalCovariance::Update rule = DiagonalCovariance::Update::shared;
   bool transductive = false;  // score rows as if A^-1 had been updated with them
@@ -47,14 +48,15 @@ struct SsolDiagonal {
     });
   }
 
-  void change(Count, const Real& slope, auto each) const {
-    each([move = learning_rate * slope](const auto& row, double v) { row[0] += move * v; });
+  void change(Count seen, const Real& slope, auto each) const {
+    each([move = rate_after(seen, learning_rate, schedule) * slope](const auto& row, double v) { row[0] += move * v; });
   }
   void pass(Count) {}
   double level(const double* row) const { return std::abs(row[0] * a(row)); }
 
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
+    visit("schedule", schedule, {"constant", "sqrt"});
     visit("regularization", regularization);
     shrink.options(visit);
     visit("diag_rule", rule, {"coordinate", "shared"});
@@ -81,6 +83,7 @@ struct SsolFull {
   static constexpr Hooks hooks{.observe = true, .nonzeros = true};
 
   double learning_rate = 1, regularization = 1, clip = 0;
+  RateSchedule schedule = RateSchedule::constant;
   DualShrink<> shrink{0, DualShrink<>::Schedule::inverse};
   TargetSparsity target;
   bool transductive = false;
@@ -101,7 +104,8 @@ struct SsolFull {
 
   // The row must be the one observed last.
   bool learn(const RowLike auto& x, const Target& t, double score) {
-    const double slope = hinge_slope(score, t), step = learning_rate * slope * t.y;
+    const double slope = hinge_slope(score, t);
+    const double step = rate_after(seen, learning_rate, schedule) * slope * t.y;
     const auto along = covariance.latest(x);
     const double r = along.within(regularization);
     covariance.learn(x, along, r, Sigma::after, step - dot(u, x) / r, u);
@@ -120,6 +124,7 @@ struct SsolFull {
 
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);
+    visit("schedule", schedule, {"constant", "sqrt"});
     visit("regularization", regularization);
     visit("clip", clip);
     target.options(visit);

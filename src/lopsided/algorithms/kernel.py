@@ -74,6 +74,8 @@ class KOIL(KernelClassifier):
         Weight of the loss of a pair against the regularization.
     learning_rate : float
         Size of the step; weights shrink by 1 - learning_rate with every row.
+    schedule : {"constant", "sqrt"}
+        Whether the rate stays the same or is divided by the square root of the round.
     buffer_size : int or (int, int)
         Capacity of the buffer of each class, or of the negative and the positive class.
     n_neighbors : int, optional
@@ -115,6 +117,7 @@ class KOIL(KernelClassifier):
     loss: str = choice("hinge", "hinge", "squared")
     C: float = positive(1.0)
     learning_rate: float = fraction(0.01)
+    schedule: str = choice("constant", "constant", "sqrt")
     buffer_size: Any = sizes(100)
     n_neighbors: int | None = integer(None, 1, 10**6, optional=True)
     neighbors: str = choice("paper", "paper", "code")

@@ -16,7 +16,8 @@ from ..estimator.costs import CostSensitiveClassifier
 from ..estimator.parameters import choice, estimator, fraction, integer, number, positive, switch
 from ._covariance import check_covariance_dtype, covariance_kind
 
-_DEFAULT_L1 = {"constant": 0.1, "rda": 1e-4, "inverse": 1.0}  # by l1_schedule
+L1_SCHEDULES = ("constant", "rda", "inverse", "sqrt", "inverse_sqrt")
+_DEFAULT_L1 = dict(zip(L1_SCHEDULES, (0.1, 1e-4, 1.0, 0.01, 1.0), strict=True))
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -307,10 +308,14 @@ class DualAveraging(SparseClassifier):
     ----------
     learning_rate : float
         Size of the step.
+    schedule : {"constant", "sqrt"}
+        Whether the rate stays the same or is divided by the square root of the round.
     l1 : float
         How much the sum is shrunk, by `l1_schedule`.
-    l1_schedule : {"constant", "rda", "inverse"}
-        In round t by learning_rate * l1, by learning_rate * l1 * (t - 1) or by l1 / t.
+    l1_schedule : {"constant", "rda", "inverse", "sqrt", "inverse_sqrt"}
+        In round t by learning_rate * l1, learning_rate * l1 * (t - 1), l1 / t, l1 * sqrt(t) or
+        l1 / sqrt(t). For any other schedule of the rate or of l1 set them with `set_params` before
+        each `partial_fit`.
     beta : {"constant", "sqrt", "linear"}
         With "rda": the divisor of the shrunken sum: 1, the square root of t - 1, or t - 1.
     enhancement : float
@@ -332,7 +337,8 @@ class DualAveraging(SparseClassifier):
     """
 
     learning_rate: float = positive(1.0)
-    l1_schedule: str = choice("constant", "constant", "rda", "inverse")
+    schedule: str = choice("constant", "constant", "sqrt")
+    l1_schedule: str = choice("constant", *L1_SCHEDULES)
     beta: str = choice("constant", "constant", "sqrt", "linear")
     enhancement: float = number(0.0, low=0)
 
@@ -365,11 +371,14 @@ class SSOL(SparseClassifier):
     ----------
     learning_rate : float
         Size of the step.
+    schedule : {"constant", "sqrt"}
+        Whether the rate stays the same or is divided by the square root of the round.
     l1 : float
         How much the weights are shrunk, by `l1_schedule`.
-    l1_schedule : {"constant", "rda", "inverse"}
-        In round t by learning_rate * l1, by learning_rate * l1 * (t - 1) or by l1 / t, which tends
-        to 0: for a sparse model choose another one, or `target_sparsity`.
+    l1_schedule : {"constant", "rda", "inverse", "sqrt", "inverse_sqrt"}
+        In round t by learning_rate * l1, learning_rate * l1 * (t - 1), l1 / t, l1 * sqrt(t) or
+        l1 / sqrt(t). The inverse ones tend to 0: for a sparse model choose another one, or
+        `target_sparsity`.
     regularization : float
         r: larger values make the steps shrink more slowly.
     covariance : {"diagonal", "full"}
@@ -397,7 +406,8 @@ class SSOL(SparseClassifier):
     """
 
     learning_rate: float = positive(1.0)
-    l1_schedule: str = choice("inverse", "constant", "rda", "inverse")
+    schedule: str = choice("constant", "constant", "sqrt")
+    l1_schedule: str = choice("inverse", *L1_SCHEDULES)
     regularization: float = positive(1.0)
     covariance: str = choice("diagonal", "diagonal", "full")
     covariance_dtype: str = choice("float64", "float64", "float32")

@@ -169,7 +169,8 @@ def _report(path: str, results: Sequence[Result], stored: Sequence[Kept] = ()) -
 def _show_kept(options: ReproduceOptions) -> None:
     """Print kept results, or write the report and the pages that are made of them."""
     _refuse(options, [name for name in _OF_RUNS if name not in ("only", "report")], "--kept")
-    from ..papers.pages import pages
+    from ..papers.page import plots
+    from ..papers.pages import PLOTS, pages
 
     kept = [
         own
@@ -188,8 +189,9 @@ def _show_kept(options: ReproduceOptions) -> None:
         _report(options.report, results, kept)
     if options.pages is not None:
         folder = Path(options.pages)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in pages(kept).items():
+        (folder / PLOTS).mkdir(parents=True, exist_ok=True)
+        files = pages(kept) | {f"{PLOTS}/{k}": svg for k, svg in plots(results).items()}
+        for name, content in files.items():
             write_atomically(folder / name, content.encode())
 
 

@@ -65,15 +65,14 @@ def page(
 
 def _parts(results: Sequence[Result]) -> Iterator[str]:
     name = ""
-    plots: list[Figure] = []
+    drawn: list[Figure] = []
     for at, result in enumerate(results):
         if result.experiment != name:
-            yield from side_by_side(plots) if plots else ()
-            name, plots = result.experiment, []
+            yield from side_by_side(drawn) if drawn else ()
+            name, drawn = result.experiment, []
             yield f"<h3>{escape(name)}: {escape(result.title)}</h3>"
-        is_map = bool(find(result.experiment).lines)
-        if result.lines and not is_map:
-            plots.append(_plot(result, at))
+        if plot_name(result):
+            drawn.append(_plot(result, at))
             continue
         yield f"<p>{escape(result.heading)}</p>"
         yield f'<p class="soft">{escape("; ".join(text.about(result)))}</p>'
@@ -83,7 +82,28 @@ def _parts(results: Sequence[Result]) -> Iterator[str]:
             yield from as_printed(result)
         if chosen := "; ".join(text.settings(result)):
             yield f'<p class="soft">{escape(chosen)}</p>'
-    yield from side_by_side(plots) if plots else ()
+    yield from side_by_side(drawn) if drawn else ()
+
+
+def plots(results: Sequence[Result]) -> dict[str, str]:
+    """Return the figures of results as SVG, by the name of their file."""
+    drawn = [result for result in results if plot_name(result)]
+    return {plot_name(result): _file(_plot(result, at).svg) for at, result in enumerate(drawn)}
+
+
+def plot_name(result: Result) -> str:
+    """Return the name of the file with a figure, or nothing if the result is no plot of lines."""
+    if not result.lines or find(result.experiment).lines:
+        return ""
+    return f"{result.experiment}.{result.set.replace('/', '-')}.svg"
+
+
+def _file(svg: str) -> str:
+    """Return a drawing that stands alone, on white."""
+    start = '<svg xmlns="http://www.w3.org/2000/svg" style="background:#fff" '
+    font = "<style>text{font-family:system-ui,Arial,sans-serif!important}</style>"
+    head, rest = svg.split(">", 1)
+    return head.replace("<svg ", start, 1) + ">" + font + rest + "\n"
 
 
 def _plot(result: Result, at: int) -> Figure:

@@ -10,16 +10,17 @@ import numpy as np
 from ..data.sets import registry
 from . import claims, text
 from .kept import Kept
+from .page import plot_name
 from .results import Result
 
 _LEVELS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)  # of sparsity
 _MOST = 9  # points of a line on a page
+PLOTS = "plots"  # the folder of the figures, beside the pages
 
 
 def pages(kept: Sequence[Kept]) -> dict[str, str]:
     """Return the pages by the name of their file."""
-    results = [result for own in kept for result in own.results]
-    found = {"claims.md": _claims(results)}
+    found = {"claims.md": _claims(kept)}
     for paper in registry.papers():
         own = [each for each in kept if each.results[0].paper == paper]
         if own:
@@ -27,17 +28,26 @@ def pages(kept: Sequence[Kept]) -> dict[str, str]:
     return found
 
 
-def _claims(results: Sequence[Result]) -> str:
+def _claims(kept: Sequence[Kept]) -> str:
+    results = [result for own in kept for result in own.results]
     lines = [
         "# Claims of the papers, tested",
         "",
         "Computed from the kept results, written by `lopsided reproduce --kept docs/data/papers "
         "--pages docs/papers`. A claim holds on a set if the difference has its sign; whether a "
-        "difference is more than chance: see the deviations on the pages.",
+        "difference is more than chance: see the deviations on the pages. " + spent(kept),
         "",
         *table(claims.HEADER, claims.rows(results)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def spent(kept: Sequence[Kept]) -> str:
+    """Return a sentence about how much was run, and how long it took."""
+    minutes = sum(own.seconds for own in kept) / 60
+    quick = sum("--quick" in own.command for own in kept)
+    part = f", {quick} of them with `--quick`" if quick else ""
+    return f"{len(kept)} runs of an experiment on a data set{part}, {minutes:,.0f} minutes in all."
 
 
 def _page(paper: str, kept: Sequence[Kept]) -> Iterator[str]:
@@ -45,7 +55,7 @@ def _page(paper: str, kept: Sequence[Kept]) -> Iterator[str]:
     yield ""
     yield (
         "Written by `lopsided reproduce --kept docs/data/papers --pages docs/papers`. Published, "
-        "ours and the words are those of [reproduction.md](../reproduction.md)."
+        "ours and the words are those of [reproduction.md](../reproduction.md). " + spent(kept)
     )
     for own in kept:
         for result in own.results:
@@ -70,6 +80,8 @@ def _result(result: Result) -> Iterator[str]:
         yield ""
         yield text.summary([result]) + "."
     elif result.lines:
+        if name := plot_name(result):
+            yield from (f"![{result.heading}]({PLOTS}/{name})", "")
         header, rows = thinned(result)
         yield from table(header, rows)
     for line in text.settings(result):

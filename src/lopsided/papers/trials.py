@@ -20,6 +20,7 @@ from ..comparison.measures import Prices
 from ..comparison.splits import Splits, stratified_folds
 from ..comparison.summary import chosen_runs
 from ..estimator.base import OnlineClassifier
+from ..metrics import Counts
 from . import sets
 from .entries import Experiment, Part
 from .prepare import PaperData
@@ -343,21 +344,31 @@ class Trials:
 
 
 def with_zeros(run: Run, zeros: tuple[int, int], metric: str, prices: Prices) -> Run:
-    """Return a run with additional positive and negative rows, all of them mistakes."""
+    """Return a run with additional positive and negative rows, all of them mistakes.
+
+    Along the curve they come evenly, as in a random order.
+    """
     if not any(zeros):
         return run
-    positive, negative = zeros
-    c = run.counts
-    counts = dataclasses.replace(
+    whole = max(1, run.counts.events)
+    curve = tuple(_with_zeros(c, zeros, c.events / whole) for c in run.curve)
+    counts = _with_zeros(run.counts, zeros, 1.0)
+    value = counts.sum(prices.alpha) if metric == "sum" else counts.cost(prices.fn, prices.fp)
+    return dataclasses.replace(
+        run, counts=counts, curve=curve, value=float(value), choice=float(value)
+    )
+
+
+def _with_zeros(c: Counts, zeros: tuple[int, int], share: float) -> Counts:
+    positive, negative = (share * size for size in zeros)
+    return dataclasses.replace(
         c,
         positives=c.positives + positive,
         negatives=c.negatives + negative,
         false_negatives=c.false_negatives + positive,
         false_positives=c.false_positives + negative,
-        events=c.events + positive + negative,
+        events=c.events + round(share * sum(zeros)),
     )
-    value = counts.sum(prices.alpha) if metric == "sum" else counts.cost(prices.fn, prices.fp)
-    return dataclasses.replace(run, counts=counts, value=float(value), choice=float(value))
 
 
 def _shuffled(splits: Splits, folds: int) -> Splits:

@@ -168,6 +168,7 @@ def record(model: Any, X: ArrayLike, y: ArrayLike) -> KernelRun:
         "kernel": ("gaussian",),
         "kernels": (None,),
         "scale_C": (False,),
+        "schedule": ("constant",),
     }
     for key, allowed in assumed.items():
         if params.get(key, allowed[0]) not in allowed:

@@ -153,8 +153,8 @@ def record(model: Any, X: ArrayLike, y: ArrayLike) -> SparseRun:
         raise InputTypeError(f"there are bounds for DualAveraging and SSOL, not for {name}")
     second_order = "regularization" in params
     schedule = "inverse" if second_order else "constant"
-    thresholds = {"l1_schedule": (schedule,), "target_sparsity": (None,)}
-    rho = known_rho(params, STREAM | thresholds)
+    schedules = {"schedule": ("constant",), "l1_schedule": (schedule,), "target_sparsity": (None,)}
+    rho = known_rho(params, STREAM | schedules)
     if params["l1"] is None:
         raise InputError("the bounds assume a given l1: pass l1=0.1, for example")
     X, y = labelled_rows(X, y)

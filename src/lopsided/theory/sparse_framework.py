@@ -1,7 +1,8 @@
 r"""The framework behind the sparse learners (SOL, algorithm 2) and what is proved about it.
 
-Any rates eta_t and any thresholds lambda_t: the learners have constant rates and three schedules of
-the threshold. In round t, with :math:`\Phi_t(w) = w^\top A_t w / 2`,
+Any rates eta_t and any thresholds lambda_t: the learners have two schedules of the rate and five of
+the threshold, and run any other if both are set before each row. In round t, with
+:math:`\Phi_t(w) = w^\top A_t w / 2`,
 
 .. math:: u_t = A_t^{-1} \theta_t, \quad w_t = \mathrm{sign}(u_t) [|u_t| - \lambda_t]_+, \quad
           \theta_{t+1} = \theta_t - \eta_t z_t, \quad z_t = \nabla \ell_t(w_t),
