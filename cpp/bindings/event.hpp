@@ -19,6 +19,7 @@ struct EventRows {
   std::vector<Index> indices;
   std::vector<double> values;
   NameTable fresh;
+  NameTable texts;  // names met for the first time with a string
   Index known = 0;
 
   Rows rows() const {
@@ -37,6 +38,7 @@ struct EventRows {
     indices.clear();
     values.clear();
     fresh.clear();
+    texts.clear();
     known = features;
   }
 };
@@ -61,8 +63,10 @@ inline Index hashed_column(const NameHash& hash, int bits) { return static_cast<
 
 class EventReader {
  public:
-  // 0 bits: names are kept in the table.
-  EventReader(const NameTable& names, int hash_bits) : names_(names), hash_bits_(hash_bits) {}
+  // 0 bits: names are kept in the table. `texts` are names whose values are strings.
+  EventReader(const NameTable& names, const NameTable& texts, int hash_bits)
+      : names_(names), texts_(texts), hash_bits_(hash_bits) {}
+  bool may_mix = false;  // numbers and strings under one name
 
   bool hashed() const { return hash_bits_ > 0; }
   Index columns() const { return Index(1) << hash_bits_; }
@@ -204,6 +208,7 @@ class EventReader {
   Index column(PyObject* name) {
     if (place_ < recalled_.size() && recalled_[place_].ptr() == name) return columns_[place_];
     const Index j = look_up(name);
+    if (j >= names_.size() && !hashed() && !may_mix && is_text(name)) changed(name, "a number", "strings");
     if (place_ < most_recalled && (hashed() || j < names_.size())) {  // fresh names may be refused
       if (place_ >= recalled_.size()) {
         recalled_.resize(place_ + 1);
@@ -216,6 +221,13 @@ class EventReader {
       not_from_here();
     }
     return j;
+  }
+
+  bool is_text(PyObject* name) const {
+    return texts_.find(name) != NameTable::absent || out_->texts.find(name) != NameTable::absent;
+  }
+  [[noreturn]] static void changed(PyObject* name, const char* now, const char* before) {
+    throw DataError("feature " + quoted(name) + " is " + now + ", and was " + before + " before", -1);
   }
 
   Index look_up(PyObject* name) {
@@ -235,6 +247,11 @@ class EventReader {
     if (hashed()) {
       put(column_of(NameHash().add(text(key)).add("=").add(text(value))), 1);
       return;
+    }
+    if (!is_text(key)) {
+      const bool is_number = names_.find(key) != NameTable::absent || out_->fresh.find(key) != NameTable::absent;
+      if (is_number && !may_mix) changed(key, "a string", "numbers");
+      out_->texts.append(nb::borrow(key));
     }
     if (!merging_) merge(n);  // "a=b" may also be a name of its own
     const nb::object name = nb::steal(PyUnicode_FromFormat("%U=%U", key, value));
@@ -274,6 +291,7 @@ class EventReader {
   static constexpr std::size_t most_recalled = 1024;
 
   const NameTable& names_;
+  const NameTable& texts_;
   std::vector<nb::object> recalled_;  // the last name at each place of the dicts
   std::vector<Index> columns_;        // and its column
   std::size_t distinct_ = 0;          // so many of these columns, from the first, are different

@@ -122,7 +122,8 @@ nb::tuple PyModel::ask(const HeldRows& held, Doubles days, PriceTable prices) {
                         std::move(probabilities).to_numpy(), std::move(forgotten).to_numpy());
 }
 
-nb::object PyModel::learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free) {
+nb::object PyModel::learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free,
+                              bool checked) {
   const std::optional<double> much = weight_of(weight);
   const std::optional<int> sign = sign_of(y, codes);
   if (!sign || !may_weigh(much)) return nb::none();
@@ -134,19 +135,19 @@ nb::object PyModel::learn_one(nb::handle x, nb::handle y, nb::handle weight, con
   pass.size = 1;
   pass.free = free;
   pass.scores = &score;
-  if (!with_event(x, true, [&](RowSource& source) { session.learn(source, pass); })) return nb::none();
+  if (!with_event(x, true, checked, [&](RowSource& source) { session.learn(source, pass); })) return nb::none();
   return nb::float_(score);
 }
 
-nb::object PyModel::score_one(nb::handle x) {
+nb::object PyModel::score_one(nb::handle x, bool checked) {
   double score;
-  if (!with_event(x, false, [&](RowSource& source) { session.score(source, &score); })) return nb::none();
+  if (!with_event(x, false, checked, [&](RowSource& source) { session.score(source, &score); })) return nb::none();
   return nb::float_(score);
 }
 
-nb::object PyModel::explain_one(nb::handle x) {
+nb::object PyModel::explain_one(nb::handle x, bool checked) {
   Reasons found;
-  if (!with_event(x, false, [&](RowSource& source) { found = session.explain(source); })) return nb::none();
+  if (!with_event(x, false, checked, [&](RowSource& source) { found = session.explain(source); })) return nb::none();
   nb::list all;
   const auto place = [](const Place& at) { return nb::make_tuple(at.feature, at.from, at.below); };
   for (const Reason& one : found.all) all.append(nb::make_tuple(place(one.first), place(one.second), one.effect));
@@ -154,7 +155,7 @@ nb::object PyModel::explain_one(nb::handle x) {
 }
 
 nb::object PyModel::ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
-                            nb::handle negative, const EventPrices& prices) {
+                            nb::handle negative, const EventPrices& prices, bool checked) {
   if (!day && session.look([](Model& model) { return model.asker().budget.daily; })) return nb::none();
   const double on = day.value_or(0);
   const std::optional<Prices> price = prices_of(prices);
@@ -166,7 +167,7 @@ nb::object PyModel::ask_one(nb::handle x, std::optional<double> day, nb::type_ob
   const auto ask = [&](RowSource& source) {
     id = session.ask(source, given, {&score, &alarmed, &probability, &asked, &forgotten});
   };
-  if (!with_event(x, true, ask)) return nb::none();
+  if (!with_event(x, true, checked, ask)) return nb::none();
   return tuple_of(kind,
                   {nb::cast(id), nb::float_(score), nb::borrow(alarmed ? positive : negative), nb::bool_(asked != 0),
                    nb::float_(probability), forgotten < 0 ? nb::none() : nb::cast(forgotten)});
@@ -193,6 +194,7 @@ bool PyModel::learn_events(nb::handle events, nb::handle labels, const nb::dict&
     signs.push_back(static_cast<std::int8_t>(*sign));
   }
   const nb::list given = nb::borrow<nb::list>(events);
+  if (expected_.on() && !fits(given)) return false;
   Events source(features, given, batch_);
   source.size = signs.size();
   Pass pass;
@@ -263,21 +265,23 @@ void bind_model(nb::module_& m) {
       .def("probabilities", &PyModel::probabilities, nb::arg("scores"), "The probabilities of the positive class.")
       .def("ask", &PyModel::ask, nb::arg("rows"), nb::arg("days") = nb::none(), nb::arg("prices") = nb::none())
       .def("learn_one", &PyModel::learn_one, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight").none(),
-           nb::arg("codes"), nb::arg("free") = false,
-           nb::sig("def learn_one(self, x: object, y: object, weight: object, codes: dict, free: bool = False) -> "
-                   "float | None"),
+           nb::arg("codes"), nb::arg("free") = false, nb::arg("checked") = false,
+           nb::sig("def learn_one(self, x: object, y: object, weight: object, codes: dict, free: bool = False, "
+                   "checked: bool = False) -> float | None"),
            "Learn from one event and return its score; None if that needs a closer look. With free its label was not "
-           "asked for and the event was met before.")
-      .def("explain_one", &PyModel::explain_one, nb::arg("x").none(),
-           nb::sig("def explain_one(self, x: object) -> tuple[float, list[Any]] | None"),
+           "asked for and the event was met before; with checked it is as the schema says.")
+      .def("explain_one", &PyModel::explain_one, nb::arg("x").none(), nb::arg("checked") = false,
+           nb::sig("def explain_one(self, x: object, checked: bool = False) -> tuple[float, list[Any]] | None"),
            "Why an event gets its score: the base and effects as ((feature, from, below), the same of a second "
            "feature or -1, effect); None as learn_one.")
-      .def("score_one", &PyModel::score_one, nb::arg("x").none(),
-           nb::sig("def score_one(self, x: object) -> float | None"), "The score of one event, or None as learn_one.")
+      .def("score_one", &PyModel::score_one, nb::arg("x").none(), nb::arg("checked") = false,
+           nb::sig("def score_one(self, x: object, checked: bool = False) -> float | None"),
+           "The score of one event, or None as learn_one.")
       .def("ask_one", &PyModel::ask_one, nb::arg("x").none(), nb::arg("day").none(), nb::arg("kind"),
            nb::arg("positive").none(), nb::arg("negative").none(), nb::arg("prices") = nb::none(),
+           nb::arg("checked") = false,
            nb::sig("def ask_one(self, x: object, day: float | None, kind: type, positive: object, negative: object, "
-                   "prices: typing.Any = None) -> typing.Any"),
+                   "prices: typing.Any = None, checked: bool = False) -> typing.Any"),
            "The answer about one event, or None as learn_one.")
       .def("tell", &PyModel::tell, nb::arg("id").none(), nb::arg("y").none(), nb::arg("weight").none(),
            nb::arg("codes"), nb::sig("def tell(self, id: object, y: object, weight: object, codes: dict) -> bool"),
@@ -285,6 +289,10 @@ void bind_model(nb::module_& m) {
       .def("learn_events", &PyModel::learn_events, nb::arg("events").none(), nb::arg("labels").none(), nb::arg("codes"),
            nb::sig("def learn_events(self, events: object, labels: object, codes: dict) -> bool"),
            "Learn from a list of dicts; False if that needs a closer look.")
+      .def("expect", &PyModel::expect, nb::arg("kinds").none(), nb::arg("mixed"),
+           nb::sig("def expect(self, kinds: dict[str, int] | None, mixed: bool) -> None"),
+           "What the members of events are: 0 number, 1 true or false, 2 text, 3 any; plus 4 if not all have it.")
+      .def("fits", &PyModel::fits, nb::arg("events"), "Whether all events are plainly as expected.")
       .def("event_rows", &PyModel::event_rows, nb::arg("events"), "A list of dicts as rows.")
       .def("waits", pending([](Pending& p, Count id) { return p.waits(id); }), nb::arg("id"),
            "Whether an event waits for its label.")

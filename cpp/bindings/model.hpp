@@ -7,6 +7,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "../core/merge/merge.hpp"
+#include "expected.hpp"
 #include "faults.hpp"
 #include "scalars.hpp"
 #include "sources.hpp"
@@ -85,19 +86,31 @@ class PyModel {
   nb::tuple ask(const HeldRows& held, Doubles days, PriceTable prices);
 
   // One event, a dict or an array of doubles. None, and nothing done, if it needs a closer look: something is no
-  // label that the codes know, no weight, or no row as long as the model expects.
-  nb::object learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free);
-  nb::object score_one(nb::handle x);
-  nb::object explain_one(nb::handle x);
+  // label that the codes know, no weight, no row as long as the model expects, or, unless it was checked, a dict
+  // other than the model expects.
+  nb::object learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free, bool checked);
+  nb::object score_one(nb::handle x, bool checked);
+  nb::object explain_one(nb::handle x, bool checked);
   nb::object ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
-                     nb::handle negative, const EventPrices& prices);
+                     nb::handle negative, const EventPrices& prices, bool checked);
+  // What the members of events are: kinds by name, or None; and whether a name may have values of several kinds.
+  void expect(nb::object kinds, bool mixed) {
+    expected_.set(std::move(kinds));
+    features.let_mix(mixed);
+  }
+  bool fits(const nb::list& events) {
+    for (nb::handle event : events)
+      if (!PyDict_Check(event.ptr()) || !expected_.fits(event)) return false;
+    return true;
+  }
   bool tell(nb::handle id, nb::handle y, nb::handle weight, const nb::dict& codes);
   bool learn_events(nb::handle events, nb::handle labels, const nb::dict& codes);
 
   // Many events as one batch; names met in it are kept when the model has learned from it.
   HeldRows event_rows(const nb::list& events) {
     auto out = std::make_shared<EventRows>();
-    session.look([&](const Model& model) { features.read(events, model, *out); });
+    explained([&] { session.look([&](const Model& model) { features.read(events, model, *out); }); },
+              [] { return nb::none(); });
     const Rows rows = out->rows();
     return {{}, rows, std::move(out)};
   }
@@ -145,9 +158,10 @@ class PyModel {
   }
   // Calls act with the rows of one event; false if it is none that the model takes as it is.
   template <class Act>
-  bool with_event(nb::handle x, bool learning, Act act) {
+  bool with_event(nb::handle x, bool learning, bool checked, Act act) {
     const auto names = [&] { return nb::object(features.list()); };
     if (PyDict_Check(x.ptr())) {
+      if (!checked && !expected_.fits(x)) return false;
       OneEvent source(features, x, one_);
       explained([&] { act(source); }, names);
       return true;
@@ -164,6 +178,7 @@ class PyModel {
   }
   bool may_weigh(std::optional<double> weight) const { return weight && (weighted_ || *weight == 0 || *weight == 1); }
 
+  Expected expected_;
   bool weighted_;          // weights other than 0 and 1 have an effect
   EventRows one_, batch_;  // kept for their room
   std::vector<std::int8_t> signs_;

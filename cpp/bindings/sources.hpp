@@ -9,7 +9,7 @@ namespace lopsided {
 // The names of a model's features, and dicts read by them.
 class Features {
  public:
-  explicit Features(int hash_bits) : reader_(names_, hash_bits) {}
+  explicit Features(int hash_bits) : reader_(names_, texts_, hash_bits) {}
 
   bool hashed() const { return reader_.hashed(); }
   bool named() const { return names_.size() > 0; }
@@ -35,10 +35,15 @@ class Features {
     if (!hashed() && rows.known != names_.size()) rows.look_up_again(names_);
     return rows.rows();
   }
-  void keep(const NameTable& fresh, const Model& model) {
-    if (model.features() == names_.size()) return;  // nothing was learned from them
+  void keep(const EventRows& read, const Model& model) {
+    const NameTable& fresh = read.fresh;
+    if (model.features() == names_.size() && fresh.size() > 0) return;  // nothing was learned from them
     for (Index j = 0; j < fresh.size(); ++j) names_.append(nb::borrow(fresh.name(j)));
+    for (Index j = 0; j < read.texts.size(); ++j)
+      if (texts_.find(read.texts.name(j).ptr()) == NameTable::absent) texts_.append(nb::borrow(read.texts.name(j)));
   }
+  // Whether numbers and strings may have the same name.
+  void let_mix(bool may) { reader_.may_mix = may; }
 
  private:
   Index columns(const Model& model) const {
@@ -49,6 +54,7 @@ class Features {
   }
 
   NameTable names_;
+  NameTable texts_;  // names of strings; a category has a name in `names_`
   EventReader reader_;
 };
 
@@ -64,6 +70,8 @@ inline void Features::read(const nb::list& events, const Model& model, EventRows
     } catch (const nb::builtin_exception& e) {
       if (e.type() == nb::exception_type::type_error) throw nb::type_error(place(e).c_str());
       throw nb::value_error(place(e).c_str());
+    } catch (const DataError& e) {
+      throw DataError(e.what(), static_cast<std::int64_t>(i));
     }
   }
 }
@@ -76,7 +84,7 @@ struct OneEvent final : RowSource {
     features.read(event, model, read);
     return read.rows();
   }
-  void taken(const Model& model) override { features.keep(read.fresh, model); }
+  void taken(const Model& model) override { features.keep(read, model); }
 
   Features& features;
   nb::handle event;
@@ -103,7 +111,7 @@ struct Events final : RowSource {
     return rows;
   }
   void taken(const Model& model) override {
-    features.keep(read.fresh, model);
+    features.keep(read, model);
     if (read.values.capacity() > most_held) read = {};
   }
 
@@ -124,7 +132,7 @@ struct Part final : RowSource {
     return first == 0 && last == all.size() ? all : all.part(first, last);
   }
   void taken(const Model& model) override {
-    if (held.events) features.keep(held.events->fresh, model);
+    if (held.events) features.keep(*held.events, model);
     else if (!held.names.is_none())
       features.extend(nb::cast<nb::list>(held.names), static_cast<std::size_t>(model.features()));
   }

@@ -150,8 +150,10 @@ class BadRowError(InputError):
 
     row: int
 
-    def __init__(self, what: str, row: int, *, column: int | None = None) -> None:
-        super().__init__(what, row=row, column=column, where=f"row {row}")
+    def __init__(
+        self, what: str, row: int, *, column: int | None = None, remedy: Sequence[Text] = ()
+    ) -> None:
+        super().__init__(what, row=row, column=column, where=f"row {row}", remedy=remedy)
 
     def text(self, words: Words = PYTHON) -> str:
         """Return the error as one line."""

@@ -17,6 +17,7 @@ import pytest
 
 from lopsided import ACOG, COG, Perceptron, learners, make
 from lopsided.catalog import CATALOG
+from lopsided.estimator.schema import Schema
 from lopsided.persist import from_bytes, to_bytes
 
 NOT_LINEAR = {"Recommended", "WeightedMajority"} | {e.name for e in CATALOG if e.family == "kernel"}
@@ -164,6 +165,7 @@ def test_unknown_names_count_as_standard_scores_when_scaled():
 
 def test_the_score_is_that_of_the_event_if_it_came_next():
     model = COG().learn_one({"a": 3.0}, 1)
+    model.schema_ = Schema(unknown="learn")
     for event in ({"a": 1.0, "b": 2.0}, {"c": "x"}, {}, {"a": "x"}):
         scored = model.score_one(event)
         twin = from_bytes(to_bytes(model)).learn_one(event, 0)

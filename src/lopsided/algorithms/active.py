@@ -251,7 +251,8 @@ class Active(OnlineClassifier):
         fitted = self._begin("event" if batch is None else batch.form)
         model = fitted.core
         if batch is None:
-            batch = Batch(model.event_rows(list(X)), None, "event", open=True)
+            events = self._checked_rows(X, model, learning=True)
+            batch = Batch(model.event_rows(list(events)), None, "event", open=True)
         elif model.features:
             check_columns(type(self).__name__, model, batch, learning=True)
         daily = self.needs_time
@@ -333,7 +334,8 @@ class Active(OnlineClassifier):
         weight = self._one_weight(weight)
         fitted = self._asked_before()
         labels, codes = fitted.labels.read(as_labels([y], 1))
-        fitted.core.learn_one(self._event(x, fitted.core), int(codes[0]), weight, SIGNS, True)
+        row = self._event(x, fitted.core)
+        fitted.core.learn_one(row, int(codes[0]), weight, SIGNS, True, True)
         if weight and labels is not fitted.labels:
             self._keep(fitted.replace(labels=labels))
 
@@ -597,9 +599,15 @@ class Active(OnlineClassifier):
         fitted = self._begin("event" if isinstance(x, dict) else "dense")
         core, labels, daily = fitted.core, fitted.labels, self.needs_time
         latest = self._latest_one(core, day) if daily else 0.0
-        row = x if isinstance(x, dict) else self._event_row(x, core, learning=True)
+        row = (
+            self._checked(x, core, learning=True)
+            if isinstance(x, dict)
+            else self._event_row(x, core, learning=True)
+        )
         prices = event_prices(self.costs, x)
-        found: Decision = core.ask_one(row, day, Decision, labels.positive, labels.negative, prices)
+        found: Decision = core.ask_one(
+            row, day, Decision, labels.positive, labels.negative, prices, True
+        )
         if daily:
             self._met = core, latest
         return found

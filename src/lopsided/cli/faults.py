@@ -22,7 +22,7 @@ _RENAMED = {
 _SAME = (
     *("alpha", "base", "budget", "categorical", "delimiter", "drop", "empty", "folds", "inner"),
     *("jobs", "keep", "label", "metric", "missing", "order", "permutations", "positive", "query"),
-    *("search", "select", "time", "weight"),
+    *("search", "select", "time", "unknown", "weight"),
 )
 OPTIONS = {**{name: f"--{name}" for name in _SAME}, **_RENAMED}
 _PYTHON_ONLY = ("classes",)

@@ -17,6 +17,8 @@ from ..estimator.base import OnlineClassifier
 from ..persist import FORMAT, load_run
 from .output import heading, print_json, print_table
 
+_SHOWN = 8  # columns
+
 
 @click.command(
     epilog="""\b
@@ -56,6 +58,7 @@ def command(model: str, top: int, as_json: bool) -> None:
             ("format", str(about["format"])),
             ("classes", f"{about['classes']} (the last is positive)"),
             ("features", f"{about['features']:,}{weighty}"),
+            *_columns(about["columns"]),
             *memory,
             *(("rows kept", _kept(kernel)) for kernel in about["kernels"]),
             ("learned from", f"{about['rounds']:,} events, {about['updates']:,} steps"),
@@ -91,6 +94,7 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
         "parameters": model.get_params(),
         "classes": model.labels.pair.tolist(),
         "features": features,
+        "columns": _known_columns(model, names),
         "nonzero": None if kernels else len(weights),
         "sparsity": 1 - len(weights) / features if features and not kernels else None,
         "intercept": getattr(model, "intercept_", None),
@@ -107,6 +111,32 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
             (names[columns[k]] if names else str(columns[k]), float(weights[k])) for k in largest
         ],
     }
+
+
+def _known_columns(model: OnlineClassifier, names: list[str]) -> dict[str, Any] | None:
+    """Return the columns of the tables that a model learned from: categories with their values."""
+    schema = model.schema_
+    if schema is None or not schema.features:
+        return None
+    values = {name: sum(n.startswith(f"{name}=") for n in names) for name in schema.categories}
+    return {"numbers": list(schema.numbers), "categories": values, "unknown": schema.unknown}
+
+
+def _columns(known: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if known is None:
+        return []
+    rows = []
+    if known["numbers"]:
+        rows.append(("numbers", visible(_few(known["numbers"]))))
+    if known["categories"]:
+        named = [f"{name} ({count:,} values)" for name, count in known["categories"].items()]
+        rows.append(("categories", f"{visible(_few(named))}; other values are fine"))
+    return rows
+
+
+def _few(names: list[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _kernels(model: OnlineClassifier) -> list[dict[str, Any]]:

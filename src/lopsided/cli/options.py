@@ -20,7 +20,7 @@ from ..errors import DataError, UnknownDatasetError
 from ..estimator.base import OnlineClassifier
 from ..estimator.batch import MAX_FEATURES
 from ..estimator.prices import KINDS, check_costs
-from ..estimator.schema import Schema
+from ..estimator.schema import UNKNOWN, Schema
 from .config import CONFIG
 from .faults import SHELL
 
@@ -46,6 +46,11 @@ _READING = (
     ),
     click.option(
         "--empty", multiple=True, help="Spelling of an empty cell. Repeatable. [NA, null, ?, ...]"
+    ),
+    click.option(
+        "--unknown",
+        type=click.Choice(UNKNOWN),
+        help="What to do about columns or keys that the model does not know.",
     ),
     click.option("--delimiter", help="Delimiter of CSV. [,]"),
     click.option("--no-header", is_flag=True, help="CSV has no header: columns are c0, c1, ..."),
@@ -92,6 +97,7 @@ class ReadingOptions:
     categorical: tuple[str, ...]
     missing: str | None
     empty: tuple[str, ...]
+    unknown: str | None
     delimiter: str | None
     no_header: bool
     base: int | None
@@ -128,7 +134,11 @@ class ReadingOptions:
 def reader_from(
     data: str, options: ReadingOptions, model: OnlineClassifier, *, labelled: bool = True
 ) -> Any:
-    """Open data for a model."""
+    """Open data for a model, which keeps what it is told of unknown columns."""
+    if options.unknown is not None:
+        if model.schema_ is None and not labelled:
+            raise click.UsageError("--unknown: this model does not keep how its data was read")
+        model.schema_ = dataclasses.replace(model.schema_ or Schema(), unknown=options.unknown)
     fitted = model.__sklearn_is_fitted__()
     named = hasattr(model, "feature_names_in_")
     return reader_with(
@@ -151,7 +161,9 @@ def reader_with(
     given = {**options.for_reader(), **known, "bad": BadLines(options.skip_bad)}
     form = options.form
     if _is_file(data):
-        if schema is None and (os.path.isdir(data) or (form or form_of(data)) in _TABLES):
+        if schema in (None, Schema(unknown=options.unknown)) and (
+            os.path.isdir(data) or (form or form_of(data)) in _TABLES
+        ):
             given.setdefault("missing", "indicate")
         reader = open_reader(data, form, schema=schema, **given)
         print_notes(reader)

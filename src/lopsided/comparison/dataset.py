@@ -137,7 +137,7 @@ def _sliceable(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         return X.tocsr()
     if hasattr(X, "columns") or hasattr(X, "column_names"):
-        array, names = _from_frame(X)
+        array, names, _ = _from_frame(X)
         return array if names is None else Dense(array, names)
     if is_events(X) or hasattr(X, "indptr") or hasattr(X, "names"):
         return X

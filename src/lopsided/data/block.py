@@ -8,20 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, Parameter
+from ..errors import DataError
 
 _SHOWN = 60  # characters of an offending text
-
-
-A_VALUE = "a value"  # what is expected where nothing stands
-TOLERATE_MISSING = (
-    (
-        Parameter("missing", "zero"),
-        " or ",
-        Parameter("missing", "drop"),
-        " tolerates missing cells",
-    ),
-)
 
 
 @dataclasses.dataclass

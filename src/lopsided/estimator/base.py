@@ -154,7 +154,7 @@ class OnlineClassifier(Learning):
     def score_many(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of rows; without costs 0 and above means positive."""
         model = self.fitted.core
-        batch = self._batch(X, model)
+        batch = self._batch(X, model, learning=False)
         check_columns(type(self).__name__, model, batch, learning=False)
         return np.asarray(model.score(batch.rows))
 
@@ -201,7 +201,7 @@ class OnlineClassifier(Learning):
         core = self.fitted.core if fitted is None else fitted.core
         score = core.score_one(x)
         if score is None:
-            score = core.score_one(self._event_row(x, core, learning=False))
+            score = core.score_one(self._event_to_score(x, core), True)
         assert score is not None
         return score
 
@@ -231,8 +231,8 @@ class OnlineClassifier(Learning):
         core = self.fitted.core
         found, event = core.explain_one(x), x
         if found is None:
-            event = self._event_row(x, core, learning=False)
-            found = core.explain_one(event)
+            event = self._event_to_score(x, core)
+            found = core.explain_one(event, True)
         assert found is not None
         return explanation(found, core.names, event)
 
@@ -347,7 +347,7 @@ class OnlineClassifier(Learning):
 
     @schema_.setter
     def schema_(self, schema: Schema | None) -> None:
-        put(self, "_schema", schema)
+        self._set_schema(schema)
 
     # Files ---------------------------------------------------------------------------------------
 
@@ -371,7 +371,7 @@ class OnlineClassifier(Learning):
         if state["file"] is not None:
             saved = from_bytes(state["file"])
             put(self, "_fitted", saved.fitted)
-            put(self, "_schema", saved.schema_)
+            self._set_schema(saved.schema_)
         for name, value in state["parameters"].items():
             put(self, name, value)
 

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import BadRowError, DivergedError, InputError, InputTypeError, ParameterError
+from ..errors import (
+    BadRowError,
+    DivergedError,
+    InputError,
+    InputTypeError,
+    Parameter,
+    ParameterError,
+)
+from .schema import Schema
 
 MAX_FEATURES = 2**31 - 2
 
@@ -21,7 +29,8 @@ class Batch(NamedTuple):
     """Rows with the names of their columns, if they have any.
 
     `form` is "dense", "sparse" (columns by number) or "event" (sparse, columns by name); rows of an
-    open batch may lack columns the model knows or have some it does not.
+    open batch may lack columns the model knows or have some it does not. `frame` is the schema of
+    the data frame that they come from.
     """
 
     rows: _core.Rows
@@ -29,6 +38,11 @@ class Batch(NamedTuple):
     form: str
     open: bool = False
     hashed: bool = False
+    frame: Schema | None = None
+
+
+class CheckedEvents(list[dict[str, Any]]):
+    """Events that a reader has held against the schema of the model."""
 
 
 def is_events(X: Any) -> bool:
@@ -54,12 +68,19 @@ def as_batch(X: Any, known: int = 0) -> Batch:
         raise InputError("X is a dict: one event goes to learn_one or score_one")
     if hasattr(X, "collect"):
         raise InputTypeError(f"X is a {type(X).__name__}, which has no rows yet: collect it first")
-    names = None
-    if hasattr(X, "columns") or hasattr(X, "column_names"):
-        X, names = _from_frame(X)
+    names, frame = None, None
+    if is_frame(X):
+        X, names, flags = _from_frame(X)
+        frame = None if names is None else Schema.of_frame(names, flags)
     elif hasattr(X, "array") and hasattr(X, "names"):
         X, names = X.array, X.names
-    return Batch(_named(_core.Rows.dense(_dense_array(X)), names), names, "dense")
+    rows = _named(_core.Rows.dense(_dense_array(X)), names)
+    return Batch(rows, names, "dense", frame=frame)
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether X is a data frame or a table of Arrow."""
+    return hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 def _named(rows: _core.Rows, names: Sequence[str] | None) -> _core.Rows:
@@ -71,7 +92,7 @@ def _named(rows: _core.Rows, names: Sequence[str] | None) -> _core.Rows:
 def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     """Return some rows of what `as_batch` takes, or of a list of events."""
     if is_events(X):
-        return [X[row] for row in rows]
+        return type(X)(X[row] for row in rows)
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
     if hasattr(X, "indptr"):
@@ -196,7 +217,8 @@ def _as_index(values: Any, name: str) -> NDArray[Any]:
     return array.copy() if shared and threading.active_count() > 1 else array
 
 
-def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
+def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None, list[str]]:
+    """Return the numbers of a data frame, the names of its columns, and those of true or false."""
     columns = list(X.column_names if hasattr(X, "column_names") else X.columns)
     if len(set(columns)) != len(columns):
         twice = next(c for c, count in Counter(columns).items() if count > 1)
@@ -212,19 +234,22 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None]:
             "Feature names are only supported if all input features have string names, but your "
             f"input has {sorted(kinds)} as feature name / column name types."
         )
-    out = np.empty((len(X), len(columns)))
+    out, flags = np.empty((len(X), len(columns))), []
     for j, column in enumerate(columns):
         values = np.asarray(X[column].to_numpy())
         try:
-            if values.dtype.kind in "cmM":
+            texts = values.dtype.kind == "O" and any(isinstance(v, str) for v in values.tolist())
+            if values.dtype.kind in "cmMUS" or texts:
                 raise TypeError
             out[:, j] = values
+            if values.dtype.kind == "b":
+                flags.append(column)
         except (TypeError, ValueError):
             raise InputError(
                 f"column {column!r} does not hold numbers; encode it or leave it out, or give the "
                 "rows as dicts, whose texts are categories (to_dict('records') of pandas)"
             ) from None
-    return out, columns if kinds == {"str"} else None
+    return out, columns if kinds == {"str"} else None, flags
 
 
 def as_event_row(x: Any) -> NDArray[np.float64]:
@@ -282,12 +307,20 @@ def as_order(order: Any, rows: int) -> NDArray[np.int64] | None:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
+_ANOTHER_KIND = " before"  # a number that becomes a text, or a text a number
+_ANOTHER_REMEDY = (("make them alike, or ", Parameter("unknown", "learn"), " takes both"),)
+
+
 def explanation(
     fault: str, row: int, column: int, names: Sequence[str] | None = None
 ) -> ValueError:
     """Return a fault of the core as an error that says where it is and what to do."""
     if fault.startswith("the score"):  # a model beyond use, whatever the row
         return DivergedError(fault, row)
+    if fault.endswith(_ANOTHER_KIND):
+        if row < 0:
+            return InputError(fault, remedy=_ANOTHER_REMEDY)
+        return BadRowError(fault, row, remedy=_ANOTHER_REMEDY)
     if column >= 0:
         name = f" ({names[column]!r})" if names and column < len(names) else ""
         fault = (

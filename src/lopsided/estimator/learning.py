@@ -10,9 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..errors import InputError, Method, Parameter, ParameterError
-from .batch import Batch, as_batch, as_event_row, as_order, as_weights, is_events
+from .batch import (
+    Batch,
+    CheckedEvents,
+    as_batch,
+    as_event_row,
+    as_order,
+    as_weights,
+    is_events,
+    is_frame,
+)
 from .capacity import capacity_options, is_daily, with_capacity
 from .columns import check_columns, check_event_length
+from .expected import ExpectedOfModel, check_frame, frame_as_known, warn_of_new
 from .fitted import Fitted
 from .labels import Labels, Visit, as_labels
 from .locking import locked
@@ -38,7 +48,7 @@ def _used(events: list[Any], weights: NDArray[np.float64] | None, visit: Visit) 
         seen = np.zeros(len(events), bool)
         seen[visit] = True
         used &= seen
-    return [x if u else {} for x, u in zip(events, used, strict=True)]
+    return CheckedEvents(x if u else {} for x, u in zip(events, used, strict=True))
 
 
 _TIME = ("give ", Parameter("time"))
@@ -57,6 +67,7 @@ class Ready(NamedTuple):
     days: NDArray[np.float64] | None
     delays: NDArray[np.float64] | None
     fitted: Fitted
+    schema: Schema | None
 
 
 class Learning(Parameterised):
@@ -75,6 +86,7 @@ class Learning(Parameterised):
     _shares_passes: ClassVar[bool] = True  # models of its kind may learn in one pass
     _fitted: Fitted | None = None
     _schema: Schema | None = None
+    _expected: ExpectedOfModel | None = None  # events by the schema, where it has features
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):
@@ -185,6 +197,7 @@ class Learning(Parameterised):
         limits = capacity_options(self.capacity)
         options = {**scaling, **self._cost_options(labels), **limits, **self._own_options()}
         core = _core.Model(kind, options, int(self.hash_bits or 0), self._weights_matter())
+        self._expect(core)
         return Fitted(
             core=core,
             labels=labels,
@@ -196,6 +209,41 @@ class Learning(Parameterised):
             by_sign=core.by_sign,
             costs=self.costs,
         )
+
+    def _set_schema(self, schema: Schema | None) -> None:
+        """Hold events against a schema from now on."""
+        put(self, "_schema", schema)
+        features = schema is not None and schema.features
+        put(self, "_expected", ExpectedOfModel(schema) if schema and features else None)
+        if self._fitted is not None:
+            self._expect(self._fitted.core)
+
+    def _expect(self, core: _core.Model) -> None:
+        """Let the core see at a glance which events need a closer look."""
+        schema, expected = self._schema, self._expected
+        mixed = schema is not None and (expected is not None or schema.unknown == "learn")
+        core.expect(None if expected is None else expected.codes(), mixed)
+
+    def _checked(self, x: Any, core: _core.Model, learning: bool, row: int | None = None) -> Any:
+        """Return an event as the schema has it; what is new in it is known from now on."""
+        expected = self._expected
+        if expected is None or not isinstance(x, dict):
+            return x
+        found = expected.of_user(x, None if learning else lambda: frozenset(core.names), row)
+        if learning and not found.keys() <= expected.kinds.keys():
+            self._set_schema(expected.schema.extended(found))
+        return found
+
+    def _checked_rows(self, X: Any, core: _core.Model | None, learning: bool) -> Any:
+        """Return events and data frames as the schema has them."""
+        expected = self._expected
+        if expected is None or core is None or isinstance(X, CheckedEvents):
+            return X
+        if is_frame(X):
+            X = frame_as_known(X, expected.schema, learning)
+        if not is_events(X) or core.fits(list(X)):
+            return X
+        return CheckedEvents(self._checked(x, core, learning, i) for i, x in enumerate(X))
 
     def _new_labels(self, classes: ArrayLike | None = None) -> Labels:
         return Labels.start(self.positive, classes, getattr(self, "class_weight", None))
@@ -334,6 +382,10 @@ class Learning(Parameterised):
         result["labels"], result["weights"] = ready.codes, ready.weights
         if result["events"]:  # else every weight is 0: nothing happened
             self._keep(ready.fitted)
+            if ready.schema is not self._schema:
+                before = self._schema
+                self._set_schema(ready.schema)
+                warn_of_new(before, ready.schema)
         return result
 
     def _ready(
@@ -352,6 +404,9 @@ class Learning(Parameterised):
         """Validate a batch before it is learned from."""
         if fresh or self._fitted is None or not self._fitted.current:
             self.check_params()
+        again = fresh and self._fitted is not None  # with what it knew of columns forgotten
+        if not fresh and self._fitted is not None:
+            X = self._checked_rows(X, self._fitted.core, learning=True)
         events = is_events(X)
         known = 0 if fresh else self._features()
         batch = None if events else as_batch(X, known)
@@ -377,14 +432,18 @@ class Learning(Parameterised):
             fitted = begun if labels is begun.labels else begun.replace(labels=labels)
         if batch is None:
             batch = self._batch(_used(X, weights, seen), fitted.core)
+        schema = None if again else self._schema
         if begun is not None:
             check_columns(type(self).__name__, fitted.core, batch, learning=True)
+            if schema is not None and batch.frame is not None:
+                schema = check_frame(batch.frame, schema, learning=True)
         elif batch.rows.columns < fitted.core.features and not batch.open:
             raise InputError(
                 f"X has {batch.rows.columns} features, but the directions given are those of "
                 f"{fitted.core.features} features"
             )
-        return Ready(batch, codes, weights, visit, rho, days, delays, fitted)
+        schema = schema or batch.frame
+        return Ready(batch, codes, weights, visit, rho, days, delays, fitted, schema)
 
     def _batch_labels(self, begun: Fitted | None, classes: ArrayLike | None) -> Labels:
         """Return the labels before a batch is read."""
@@ -403,11 +462,16 @@ class Learning(Parameterised):
     def _features(self) -> int:
         return 0 if self._fitted is None else self._fitted.core.features
 
-    @staticmethod
-    def _batch(X: Any, model: _core.Model) -> Batch:
+    def _batch(self, X: Any, model: _core.Model, *, learning: bool = True) -> Batch:
+        """Return rows as the core has them; those to learn from were checked before."""
+        if not learning:
+            X = self._checked_rows(X, model, learning=False)
         if is_events(X):
             return Batch(model.event_rows(list(X)), None, "event", open=True)
-        return as_batch(X, model.features)
+        batch = as_batch(X, model.features)
+        if not learning and batch.frame is not None and self._expected is not None:
+            check_frame(batch.frame, self._expected.schema, learning=False)
+        return batch
 
     def _check_weights(self, weights: NDArray[np.float64] | None) -> None:
         if weights is None or self._weights_matter():
@@ -440,7 +504,8 @@ class Learning(Parameterised):
             fitted = self._make(labels, self._scaling(form))
         elif labels is not fitted.labels:
             fitted = fitted.replace(labels=labels)
-        score = fitted.core.learn_one(self._event(x, fitted.core), int(codes[0]), weight, SIGNS)
+        row = self._event(x, fitted.core)
+        score = fitted.core.learn_one(row, int(codes[0]), weight, SIGNS, False, True)
         assert score is not None
         if weight != 0:
             self._keep(fitted)
@@ -459,10 +524,16 @@ class Learning(Parameterised):
     def _event(self, x: Any, core: _core.Model) -> Any:
         """Return an event to learn from in a form that the core takes."""
         if isinstance(x, dict):
-            return x
+            return self._checked(x, core, learning=True)
         if self.hash_bits is not None:
             raise ParameterError("hash_bits", "is for dict events: this event already has columns")
         return self._event_row(x, core, learning=True)
+
+    def _event_to_score(self, x: Any, core: _core.Model) -> Any:
+        """Return an event that nothing is learned from in a form that the core takes."""
+        if isinstance(x, dict):
+            return self._checked(x, core, learning=False)
+        return self._event_row(x, core, learning=False)
 
     def _event_row(self, x: Any, model: _core.Model, learning: bool) -> NDArray[np.float64]:
         row = as_event_row(x)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..errors import DataError, InputTypeError, Parameter, Text
+from ..errors import DataError, InputTypeError, Parameter, ParameterError, Text
 
 _TEXTS = ("drop", "keep", "numbers", "flags", "categories", "optional")
-_NAMES = ("label", "weight", "time", "key", "missing", "delimiter")
+_NAMES = ("label", "weight", "time", "key", "missing", "unknown", "delimiter")
+UNKNOWN = ("error", "ignore", "learn")
 _SHOWN = 10  # columns in a message
 
 
@@ -33,6 +34,11 @@ class Schema:
         Features that some events did not have.
     missing : str
         What an empty cell is, as for `CsvReader`.
+    unknown : {"error", "ignore", "learn"} or None
+        What a column or member is that the features do not name. Default: it is learned from, with
+        a warning; where nothing is learned, a column of a table is an error, and a member of an
+        event is ignored, with a warning. "learn" also lets a feature of a model without a table be
+        a number in one event and a text in another.
     empty : tuple of str or None
         The spellings of an empty cell; None: the usual ones.
     delimiter : str or None
@@ -55,6 +61,7 @@ class Schema:
     optional: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     missing: str = "error"
+    unknown: str | None = None
     empty: tuple[str, ...] | None = None
     delimiter: str | None = None
     header: bool = True
@@ -74,6 +81,18 @@ class Schema:
             raise InputTypeError("its schema is no schema")
         return found
 
+    def __post_init__(self) -> None:
+        """Raise unless the rule for unknown columns is one."""
+        if self.unknown is not None and self.unknown not in UNKNOWN:
+            raise ParameterError(
+                "unknown", f"is one of {', '.join(map(repr, UNKNOWN))}, not {self.unknown!r}"
+            )
+
+    @classmethod
+    def of_frame(cls, columns: Sequence[str], flags: Sequence[str]) -> Schema:
+        """Return that of a data frame of numbers."""
+        return cls(numbers=tuple(columns), flags=tuple(flags))
+
     def record(self) -> dict[str, Any]:
         """Return plain values for a model file."""
         return dataclasses.asdict(self)
@@ -88,6 +107,19 @@ class Schema:
         """The columns that are no features, and need not be there."""
         roles = (self.label, self.weight, self.time, self.key)
         return frozenset((*self.drop, *(name for name in roles if name is not None)))
+
+    def extended(self, event: Mapping[str, Any]) -> Schema:
+        """Return the schema with the members of an event that are new, which others may lack."""
+        new = [name for name in event if name not in self.features]
+        texts = [name for name in new if isinstance(event[name], str)]
+        numbers = [name for name in new if name not in texts]
+        return dataclasses.replace(
+            self,
+            numbers=(*self.numbers, *numbers),
+            flags=(*self.flags, *(name for name in numbers if isinstance(event[name], bool))),
+            categories=(*self.categories, *texts),
+            optional=(*self.optional, *new),
+        )
 
     def options(self, given: dict[str, Any], path: str, known: frozenset[str]) -> dict[str, Any]:
         """Return the options of a reader: those given, and this schema's for the rest.
@@ -125,7 +157,13 @@ class Schema:
         return chosen
 
     def compare(
-        self, file: str, columns: Sequence[str], categories: Sequence[str], *, learning: bool
+        self,
+        file: str,
+        columns: Sequence[str],
+        categories: Sequence[str],
+        flags: Sequence[str] = (),
+        *,
+        learning: bool,
     ) -> list[Text]:
         """Check the features of a table; raise where a model of this schema cannot take them.
 
@@ -136,16 +174,20 @@ class Schema:
         """
         if not self.features:
             return []
-        wanted = [name for name in (*self.numbers, *self.categories) if name not in self.optional]
+        named = dict.fromkeys((*self.numbers, *self.categories))
+        wanted = [name for name in named if name not in self.optional]
         absent = [name for name in wanted if name not in columns]
-        turned = [name for name in categories if name in self.numbers]
+        turned = [n for n in categories if n in self.numbers and n not in self.categories]
+        flagged = [name for name in flags if name in self.numbers and name not in self.flags]
         unknown = [name for name in columns if name not in self.features]
         faults, remedy = [], []
         if absent:
             faults.append(f"no column {_listed(absent)}")
         if turned:
             faults.append(f"{_listed(turned)} as categories, which were numbers")
-        if unknown and not learning:
+        if flagged:
+            faults.append(f"{_listed(flagged)} as true and false, which were numbers")
+        if unknown and (self.unknown == "error" or not learning):
             faults.append(f"{_listed(unknown)}, which the model does not know")
             remedy = [(Parameter("drop", unknown[0]), " leaves a column out")]
         if faults:
@@ -154,7 +196,7 @@ class Schema:
                 expected=f"not the columns that the model learned from: {'; '.join(faults)}",
                 remedy=remedy,
             )
-        if not unknown:
+        if not unknown or self.unknown == "learn":
             return []
         return [
             (

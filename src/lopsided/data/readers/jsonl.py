@@ -15,6 +15,8 @@ from typing import Any, cast
 import numpy as np
 
 from ...errors import DataError, InputError, Parameter, ParameterError
+from ...estimator.batch import CheckedEvents
+from ...estimator.expected import MemberError
 from ...estimator.schema import Schema
 from ...estimator.times import seconds
 from ..block import BadLines, Block
@@ -29,7 +31,7 @@ from .base import (
     too_long,
 )
 from .files import ByteStream, open_bytes
-from .keys import Event, Keys, LineError
+from .keys import Event, Keys
 from .tabular.cells import TIME
 from .tabular.classes import Classes
 from .tabular.columns import near
@@ -228,7 +230,7 @@ class JsonLinesReader(Reader):
                 if event is None:
                     self._dropped += 1
                     continue
-            except LineError as fault:
+            except MemberError as fault:
                 self.bad.add(DataError(self.stream.name, number, *fault.args, remedy=fault.remedy))
                 continue
             self._some = event
@@ -242,7 +244,7 @@ class JsonLinesReader(Reader):
         if not events:
             return None
         return Block(
-            events,
+            CheckedEvents(events),
             self._classes.array(labels) if self._labelled else None,
             None if self._weight is None else np.array(weights, dtype=np.float64),
             np.array(numbers, dtype=np.int64),
@@ -272,8 +274,8 @@ class JsonLinesReader(Reader):
         found = None if isinstance(value, bool) else seconds(value)
         if found is None:
             if value is None:
-                raise LineError(self._time, None, f"this object has no such member, {TIME}")
-            raise LineError(self._time, json.dumps(value), TIME)
+                raise MemberError(self._time, None, f"this object has no such member, {TIME}")
+            raise MemberError(self._time, json.dumps(value), TIME)
         return found
 
     def _event(self, line: bytes) -> tuple[list[tuple[str, str]], Event | None]:
@@ -289,7 +291,7 @@ class JsonLinesReader(Reader):
         if len(line) > _LONGEST_NUMBER:
             for name, value in event.items():
                 if value.__class__ is int and not -_LARGEST <= value <= _LARGEST:
-                    raise LineError(name, None, "expected a number within the range of float64")
+                    raise MemberError(name, None, "expected a number within the range of float64")
         carried = [(name, _as_text(whole.get(name))) for name in self._carried]
         for name in self._unmet.keys() & whole.keys():
             del self._unmet[name]
@@ -324,21 +326,21 @@ class JsonLinesReader(Reader):
             weight = event.pop(self._weight, None)
             if weight is None:
                 if self._labelled:
-                    raise LineError(self._weight, None, "this object has no such member")
+                    raise MemberError(self._weight, None, "this object has no such member")
                 weight = 1.0
             if isinstance(weight, (str, bool)) or not 0 <= weight < math.inf:
                 shown = json.dumps(weight)
-                raise LineError(self._weight, shown, "a weight: a finite number, 0 or more")
+                raise MemberError(self._weight, shown, "a weight: a finite number, 0 or more")
         label = None
         if self._labelled:
             label = event.pop(self._label, None)
             if label is None:
-                raise LineError(
+                raise MemberError(
                     self._label, None, "this object has no such member", remedy=_NAME_LABEL
                 )
             expected = self._classes.admit(label)
             if expected:
-                raise LineError(self._label, str(label), expected)
+                raise MemberError(self._label, str(label), expected)
         return label, float(weight)
 
 
@@ -352,33 +354,33 @@ def _once(pairs: list[tuple[str, Any]]) -> None:
     seen = set()
     for name, value in pairs:
         if name in seen:
-            raise LineError(name, json.dumps(value), "a name once only in an object")
+            raise MemberError(name, json.dumps(value), "a name once only in an object")
         seen.add(name)
 
 
-def _explained(line: bytes, error: Exception, drop: Sequence[str]) -> LineError:
+def _explained(line: bytes, error: Exception, drop: Sequence[str]) -> MemberError:
     """Return the error for a line that is not an object of plain values."""
     shown = line.decode("utf-8", "backslashreplace").strip()
     if isinstance(error, UnicodeDecodeError):
-        return LineError(None, shown, "text in UTF-8")
+        return MemberError(None, shown, "text in UTF-8")
     match = _BYTE.fullmatch(str(error))
     if match:
         at = int(match[2]) - match[1].startswith("trailing char")  # counted from 1 there
         rest = line[at:].decode("utf-8", "backslashreplace").strip()
-        return LineError(at + 1, rest or shown, f"a JSON object ({match[1]})")
+        return MemberError(at + 1, rest or shown, f"a JSON object ({match[1]})")
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return LineError(None, shown, f"a JSON object ({str(error).lower()})")
+        return MemberError(None, shown, f"a JSON object ({str(error).lower()})")
     if not isinstance(value, dict):
-        return LineError(None, shown, "a JSON object, with names and values in braces")
+        return MemberError(None, shown, "a JSON object, with names and values in braces")
     for name, member in value.items():
         if name in drop:
             continue
         if isinstance(member, (dict, list)):
-            return LineError(
+            return MemberError(
                 name, json.dumps(member), "a number, true, false or a text; not nested"
             )
         if isinstance(member, float) and not math.isfinite(member):
-            return LineError(name, str(member), "a finite number")
-    return LineError(None, shown, f"a JSON object ({error})")
+            return MemberError(name, str(member), "a finite number")
+    return MemberError(None, shown, f"a JSON object ({error})")

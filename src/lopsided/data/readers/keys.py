@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import json
-from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from ...errors import Parameter, Text
+from ...estimator.expected import MISSING, Event, Expected, MemberError
 from ...estimator.schema import Schema
-from ..block import A_VALUE, TOLERATE_MISSING
-from .tabular.columns import MISSING
 
-Event = dict[str, Any]
+__all__ = ["Event", "Keys", "MemberError"]
 
 _MOST = 10_000  # members that are told apart; beyond that they are taken for an open vocabulary
 _SHAPES = 1_000  # events of other names or kinds that are remembered
 _SHOWN = 10  # members in notes
-
-
-class LineError(Exception):
-    """Column, text found, what was expected."""
-
-    def __init__(self, *fault: Any, remedy: Sequence[Text] = ()) -> None:
-        super().__init__(*fault)
-        self.remedy = remedy
 
 
 class Keys:
@@ -51,81 +39,26 @@ class Keys:
         learning: bool,
         names: Sequence[str] | None = None,
     ) -> None:
-        self._missing, self._learning = missing, learning
-        known = Schema() if schema is None else schema
-        self._known: dict[str, type] = {
-            **dict.fromkeys(known.numbers, float),
-            **dict.fromkeys(known.flags, bool),
-            **dict.fromkeys(known.categories, str),
-            **dict.fromkeys(set(known.numbers).intersection(known.categories), object),
-        }
+        self._learning = learning
+        self._expected = Expected(Schema() if schema is None else schema, missing)
+        self.without_nulls = self._expected.without_nulls
+        self._known = self._expected.kinds
         self._kinds = dict(self._known)  # object: of several kinds
         self._shapes: set[tuple[object, ...]] = set()  # of events met: names and kinds
-        self._names = None if learning or names is None else frozenset(names)
-        self._means = {name: total / max(count, 1) for name, (total, count) in known.means.items()}
-        self._is_checked = bool(known.features)
-        self._wanted = known.features.difference(known.optional)
-        self._always: set[str] | None = set(self._wanted) if self._is_checked else None
+        fixed = None if learning or names is None else frozenset(names)
+        self._names = None if fixed is None else lambda: fixed
+        self._always: set[str] | None = set(self._expected.wanted) if self._known else None
         self._is_open = False  # too many members to tell
-        self._unknown: Counter[str] = Counter()
-
-    def without_nulls(self, event: Event) -> Event | None:
-        """Return an event without nulls, None if it must be left out."""
-        if self._missing == "drop":
-            return None
-        if self._missing == "error":
-            name = next(name for name, value in event.items() if value is None)
-            raise LineError(name, "null", A_VALUE, remedy=TOLERATE_MISSING)
-        if self._missing == "indicate":
-            return {name: MISSING if value is None else value for name, value in event.items()}
-        return {name: value for name, value in event.items() if value is not None}
 
     def checked(self, event: Event) -> Event | None:
         """Return the features of an event as the model knows them, None if it must be left out."""
-        if self._is_checked:
-            lacking = self._wanted - event.keys()
-            if lacking:
-                if self._missing == "error":
-                    raise LineError(
-                        min(lacking), None, "this object has no such member, which the model knows"
-                    )
-                filled = self.without_nulls({**event, **dict.fromkeys(sorted(lacking))})
-                if filled is None:
-                    return None
-                event = filled
-            event = self._typed(event)
+        if self._known:
+            found = self._expected.checked(event, self._learning)
+            if found is None:
+                return None
+            event = found
         self._meet(event)
-        return self._filled(event) if self._means and MISSING in event.values() else event
-
-    def _filled(self, event: Event) -> Event:
-        """Return an event with means for missing numbers, as a table of numbers has them."""
-        filled = dict(event)
-        for name, value in event.items():
-            if value == MISSING and name in self._means:
-                filled[name], sign = self._means[name], f"{name}={MISSING}"
-                if self._names is None or sign in self._names:
-                    filled[sign] = 1.0
-        return filled
-
-    def _typed(self, event: Event) -> Event:
-        """Return an event whose categories are texts; raise where a number is not one."""
-        strange = []
-        for name, value in event.items():
-            known, kind = self._known.get(name), value.__class__
-            if known is None:
-                strange.append(name)
-            elif known is str:
-                if kind is not str:
-                    event = {**event, name: str(value)}
-            elif known is object:
-                continue
-            elif (kind is str and value != MISSING) or (kind is bool and known is not bool):
-                raise LineError(name, json.dumps(value), "a number, as the model knows it")
-        if strange:
-            self._unknown.update(strange)
-            if not self._learning:
-                event = {name: value for name, value in event.items() if name not in strange}
-        return event
+        return self._expected.filled(event, self._names)
 
     def _meet(self, event: Event) -> None:
         """Record what the members of an event are."""
@@ -159,9 +92,13 @@ class Keys:
 
     def notes(self) -> list[Text]:
         """Return what differs from what the model knows, counted."""
+        rule, unknown = self._expected.schema.unknown, self._expected.unknown
+        learned = self._learning and rule != "ignore"
+        if learned and rule == "learn":
+            return []
         what, done = (
             ("new to the model", "learned from")
-            if self._learning
+            if learned
             else ("which the model does not know", "ignored")
         )
         notes: list[Text] = [
@@ -170,9 +107,9 @@ class Keys:
                 Parameter("drop"),
                 " leaves it out",
             )
-            for name, count in itertools.islice(self._unknown.items(), _SHOWN)
+            for name, count in itertools.islice(unknown.items(), _SHOWN)
         ]
-        more = len(self._unknown) - _SHOWN
+        more = len(unknown) - _SHOWN
         if more > 0:
             notes.append(f"and {more:,} more, {what}: {done}")
         return notes

@@ -85,12 +85,10 @@ class ParquetReader(TableReader):
         """Close the file."""
         self._source.close()
 
-    def _flags(self) -> tuple[str, ...]:
+    def _flags(self, numbers: Sequence[int]) -> tuple[str, ...]:
         fields, columns = self._source.schema, self.columns
         return tuple(
-            columns.names[at]
-            for at in self._encoder.numeric
-            if self._pa.types.is_boolean(fields.field(at).type)
+            columns.names[at] for at in numbers if self._pa.types.is_boolean(fields.field(at).type)
         )
 
     def _kind(self, kind: Any) -> str:

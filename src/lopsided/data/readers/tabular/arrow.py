@@ -65,6 +65,21 @@ class TableReader(Reader):
             known=self._known,
             schema=self._schema,
         )
+        self._leave_unknown(self.columns)
+
+    def _leave_unknown(self, columns: Columns) -> None:
+        """Leave out the columns that the model does not know, where it is to ignore them."""
+        schema = self._schema
+        if schema is None or not schema.features or schema.unknown in (None, "error"):
+            return
+        if schema.unknown == "learn" and self._labelled:
+            return
+        known = [at for at in columns.features if columns.names[at] in schema.features]
+        strange = [columns.names[at] for at in columns.features if at not in known]
+        if strange:
+            columns.features = known
+            named = ", ".join(f'"{name}"' for name in strange)
+            self.notes.append(f"{named}: unknown to the model, ignored")
 
     def _one_hot(self, categorical: Sequence[Which]) -> set[int]:
         """Return the positions of columns named as categorical."""
@@ -104,7 +119,10 @@ class TableReader(Reader):
                 [columns.names[at] for at in places]
                 for places in (columns.features, sorted(categorical))
             )
-            self.notes += schema.compare(columns.file, features, texts, learning=self._labelled)
+            flags = self._flags([at for at in columns.features if at not in categorical])
+            self.notes += schema.compare(
+                columns.file, features, texts, flags, learning=self._labelled
+            )
             if schema.key is not None and columns.key is None:
                 self.notes.append(f'there is no column "{schema.key}": rows have no id')
         elif self._known and not self._labelled:
@@ -150,12 +168,12 @@ class TableReader(Reader):
             categories=_with(before.categories, named(encoder.categorical)),
             missing=self._missing,
             means=encoder.means,
-            flags=_with(before.flags, self._flags()),
+            flags=_with(before.flags, self._flags(encoder.numeric)),
             **self._written(),
         )
 
-    def _flags(self) -> tuple[str, ...]:
-        """Return the features that are true or false."""
+    def _flags(self, numbers: Sequence[int]) -> tuple[str, ...]:
+        """Return those of the columns of numbers that are true or false."""
         return ()
 
     def _written(self) -> dict[str, Any]:

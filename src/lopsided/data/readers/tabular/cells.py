@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from .... import _core
 from ....errors import DataError
+from ....estimator.expected import A_VALUE, MISSING, TOLERATE_MISSING
 from ....estimator.times import seconds
-from ...block import A_VALUE, TOLERATE_MISSING, BadLines, Block, Dense, Sparse
+from ...block import BadLines, Block, Dense, Sparse
 from .classes import Classes
-from .columns import MISSING, Columns
+from .columns import Columns
 from .means import MeansAfter, RunningMeans
 
 TIME = "a time: seconds since 1970, or a date like 2026-01-31T08:15"

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from ....errors import DataError, Parameter
+from ....estimator.expected import MISSING
 from ....estimator.schema import Schema
 
 CUSTOMARY_LABELS = ("label", "class", "target", "y")
 
 Which = str | int  # a column by its name or its position
-MISSING = "(missing)"  # the category of an empty cell
 _SHOWN = 30
 
 
