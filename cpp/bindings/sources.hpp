@@ -22,7 +22,9 @@ class Features {
   // Names of features from the first without one on; those of the features before have not changed.
   void extend(const nb::list& names, std::size_t features) {
     features = std::min(features, names.size());
-    for (auto j = static_cast<std::size_t>(names_.size()); j < features; ++j) names_.append(nb::borrow(names[j]));
+    const auto first = static_cast<std::size_t>(names_.size());
+    for (std::size_t j = first; j < features; ++j) names_.append(nb::borrow(names[j]));
+    for (std::size_t j = first; j < features; ++j) keep_mixed(nb::object(names[j]).ptr());
   }
 
   void read(nb::handle event, const Model& model, EventRows& out) {
@@ -46,6 +48,15 @@ class Features {
   void let_mix(bool may) { reader_.may_mix = may; }
 
  private:
+  // A model that knows both "a" and "a=b" has met numbers and strings under one name.
+  void keep_mixed(PyObject* name) {
+    const Py_ssize_t size = PyUnicode_GET_LENGTH(name);
+    for (Py_ssize_t at = -1; (at = PyUnicode_FindChar(name, '=', at + 1, size, 1)) >= 0;) {
+      nb::object head = nb::steal(PyUnicode_Substring(name, 0, at));
+      if (names_.find(head.ptr()) != NameTable::absent && texts_.find(head.ptr()) == NameTable::absent)
+        texts_.append(std::move(head));
+    }
+  }
   Index columns(const Model& model) const {
     if (hashed()) return reader_.columns();
     if (names_.size() != model.features())

@@ -301,6 +301,9 @@ def test_a_feature_stays_a_number_or_a_text(before, after, batch):
     model.schema_ = Schema(unknown="learn")
     model.learn_one({"a": after}, 1)
     model.score_one({"a": before})
+    model.schema_ = None
+    for event in ({"a": before}, {"a": after}):
+        from_bytes(to_bytes(model)).learn_one(event, 0)  # it has met both
 
 
 def test_new_names_and_lacking_ones_are_normal_there():
