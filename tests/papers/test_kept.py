@@ -303,7 +303,7 @@ def test_pages_say_how_long_the_runs_took(tmp_path):
     keep(tmp_path, [a_table(Perceptron=53.76)])
     keep(tmp_path, [a_table("acog-table-3", Perceptron=53.76)], flags=["--quick"])
     two = [dataclasses.replace(own, seconds=90.0) for own in read(tmp_path)]
-    told = "2 runs of an experiment on a data set, 1 of them with `--quick`, 3 minutes in all."
+    told = "2 runs of an experiment on a data set, 1 of them with `--quick`, 3 minutes of a core."
     assert told in pages(two)["claims.md"]
     assert told in pages(two)["acog.md"]
 

@@ -343,6 +343,15 @@ def test_figures_have_a_line_a_learner(folder, name, lines, points):
         assert result.lines[0].x[-1] == ROWS
 
 
+def test_curves_along_the_stream_end_at_the_figures_of_the_table(folder):
+    figure = reproduce("acog-figure-3", data=folder, only=["german"], quick=True)[0]
+    table = reproduce("acog-table-2", data=folder, only=["german"], quick=True)[1]
+    assert table.metric == "cost"
+    ends = {line.name: line.y[-1] for line in figure.lines}
+    hundreds = {cell.learner: cell.mean for cell in table.cells if cell.figure.startswith("cost")}
+    assert ends == pytest.approx({name: 100 * cost for name, cost in hundreds.items()})
+
+
 @pytest.fixture
 def ranked(folder):
     """The same rows as a set of the paper on rankings."""

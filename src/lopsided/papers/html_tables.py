@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from . import claims, text
+from .entries import find
 from .kept import Kept
 from .results import AGREEING, DIFFERENT, SAME, Cell, Result
 
+_WORDS = "text-align:left;vertical-align:top;white-space:normal"  # of cells with sentences
 _COLOURS = {SAME: "#0b6e4f", AGREEING: "#0072b2", DIFFERENT: "#b3450b"}
 
 
@@ -21,16 +23,17 @@ def as_printed(result: Result) -> Iterator[str]:
         [escape(name), *(_pair(cells.get((name, figure))) for figure in figures)]
         for name in dict.fromkeys(cell.learner for cell in result.cells)
     ]
-    yield from _table(["learner", *figures], rows, result.heading)
+    what = "data" if find(result.experiment).kind == "sets" else "learner"
+    yield from _table([what, *figures], rows, result.heading)
 
 
 def _pair(cell: Cell | None) -> str:
     if cell is None:
         return ""
     word = cell.word
-    if cell.word == DIFFERENT and cell.nearest_word:
-        word += f"; nearest {cell.text('nearest')} {cell.nearest_word}"
     off = "" if math.isnan(cell.off) or word == SAME else f" {cell.off:+.1f}"
+    if word == DIFFERENT and cell.nearest_word:
+        off += f"<br>nearest {escape(cell.text('nearest'))} {cell.nearest_word}"
     colour = _COLOURS.get(cell.word, "#57606a")
     return (
         f'<span class="soft">{escape(cell.published)}</span><br>{escape(cell.text())}'
@@ -64,14 +67,14 @@ def claim_rows(results: Sequence[Result]) -> Iterator[str]:
             word = "holds" if found.holds else "does not hold"
             rows.append(
                 [
-                    f'<span style="white-space:normal">{escape(first)}</span>',
+                    escape(first),
                     escape(found.set),
-                    f'<span style="color:{colour}">{word}</span>',
-                    f'<span style="white-space:normal">{escape(found.by)}</span>',
+                    f'<span style="color:{colour};white-space:nowrap">{word}</span>',
+                    escape(found.by),
                 ]
             )
     if rows:
-        yield from _table(["claim", "data", "", "by how much"], rows, "Claims")
+        yield from _table(["claim", "data", "", "by how much"], rows, "Claims", _WORDS)
     else:
         yield "<p>None tested.</p>"
 
@@ -86,11 +89,16 @@ def commands(kept: Sequence[Kept]) -> Iterator[str]:
         yield from _table(["command", "date", "seconds", "machine"], rows, "Commands")
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], name: str) -> Iterator[str]:
+def _table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], name: str, style: str = ""
+) -> Iterator[str]:
     """Yield a table that scrolls horizontally; cells are HTML."""
+    own = f' style="{style}"' if style else ""
+    first_style = style or "vertical-align:top"
     yield f'<div class="scroll" role="region" aria-label="{escape(name)}" tabindex="0">'
-    head = "".join(f'<th scope="col">{escape(word)}</th>' for word in header)
+    head = "".join(f'<th scope="col"{own}>{escape(word)}</th>' for word in header)
     yield f"<table><thead><tr>{head}</tr></thead><tbody>"
     for first, *rest in rows:
-        yield f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{c}</td>" for c in rest) + "</tr>"
+        cells = "".join(f"<td{own}>{cell}</td>" for cell in rest)
+        yield f'<tr><th scope="row" style="{first_style}">{first}</th>{cells}</tr>'
     yield "</tbody></table></div>"

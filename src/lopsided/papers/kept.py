@@ -31,7 +31,8 @@ class Kept:
     version, machine, date : str
         Of lopsided, the processor with its number of cores, and the day.
     seconds : float
-        Total time of the last command; with --resume, runs that were finished before do not count.
+        Processor time of the last command; with --resume, runs that were finished before do not
+        count.
     results : tuple of Result
         What came of it.
     """

@@ -47,7 +47,9 @@ def spent(kept: Sequence[Kept]) -> str:
     minutes = sum(own.seconds for own in kept) / 60
     quick = sum("--quick" in own.command for own in kept)
     part = f", {quick} of them with `--quick`" if quick else ""
-    return f"{len(kept)} runs of an experiment on a data set{part}, {minutes:,.0f} minutes in all."
+    return (
+        f"{len(kept)} runs of an experiment on a data set{part}, {minutes:,.0f} minutes of a core."
+    )
 
 
 def _page(paper: str, kept: Sequence[Kept]) -> Iterator[str]:
@@ -66,7 +68,7 @@ def _page(paper: str, kept: Sequence[Kept]) -> Iterator[str]:
         yield ""
         yield (
             f"`{own.command}`: lopsided {own.version}, {own.machine}, {own.date}, "
-            f"{own.seconds:,.0f} s in the last call."
+            f"{own.seconds:,.0f} s of a core in the last call."
         )
 
 

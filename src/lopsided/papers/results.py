@@ -120,7 +120,7 @@ class Result:
     lines : tuple of Line
         The lines of a figure.
     seconds : float
-        Total time.
+        Processor time.
     """
 
     experiment: str
