@@ -70,7 +70,7 @@ PyModel::PyModel(std::string_view kind, const nb::dict& options, int hash_bits, 
 
 nb::dict PyModel::learn(const HeldRows& held, Line<std::int8_t> labels, Doubles weights, Order order,
                         std::optional<double> rho, Count every, bool keep_scores, Doubles days, Doubles delays,
-                        Count first, std::optional<Count> last, PriceTable prices) {
+                        Count first, std::optional<Count> last, PriceTable prices, bool keep_chances) {
   Part part(features, held, first, last.value_or(held.rows.size()));
   Pass pass = pass_over(held, labels, weights, order, rho, every, part.first, part.last);
   const auto fits = [&](const auto& line) { return !line || line->size() == held.rows.size(); };
@@ -81,6 +81,8 @@ nb::dict PyModel::learn(const HeldRows& held, Line<std::int8_t> labels, Doubles 
   pass.prices.first = pass.prices.at(first);
   Fresh<double> scores(keep_scores ? pass.size : 0);
   if (keep_scores) pass.scores = scores.data();
+  Fresh<double> chances(keep_chances ? pass.size : 0);
+  if (keep_chances) pass.chances = chances.data();
   const bool asks = keep_scores && session.look([](Model& model) { return model.asker().on(); });
   const bool decides = keep_scores && session.look([&](Model& m) { return !m.decider().by_sign(pass.prices); });
   std::vector<std::int8_t> alarms(decides ? pass.size : 0);
@@ -100,6 +102,7 @@ nb::dict PyModel::learn(const HeldRows& held, Line<std::int8_t> labels, Doubles 
   };
   nb::dict out = told(pass, explained(learn, [&] { return held.names; }));
   if (keep_scores) out["scores"] = std::move(scores).to_numpy();
+  if (keep_chances) out["chances"] = std::move(chances).to_numpy();
   if (decides) out["alarms"] = to_numpy<std::int8_t>(std::move(alarms), {pass.size});
   if (asks) {
     out["probabilities"] = to_numpy<double>(std::move(probabilities), {pass.size});
@@ -256,7 +259,8 @@ void bind_model(nb::module_& m) {
       .def("learn", &PyModel::learn, nb::arg("rows"), nb::arg("labels"), nb::arg("weights").none(),
            nb::arg("order").none(), nb::arg("rho").none(), nb::arg("every"), nb::arg("scores"),
            nb::arg("days") = nb::none(), nb::arg("delays") = nb::none(), nb::arg("first") = 0,
-           nb::arg("last") = nb::none(), nb::arg("prices") = nb::none(), "One pass; what happened in it.")
+           nb::arg("last") = nb::none(), nb::arg("prices") = nb::none(), nb::arg("chances") = false,
+           "One pass; what happened in it.")
       .def("score", &PyModel::score, nb::arg("rows"))
       .def("margins", &PyModel::margins, nb::arg("scores"), nb::arg("prices") = nb::none(),
            "What scores mean for decisions: an alarm from 0 on.")

@@ -57,7 +57,7 @@ class PyModel {
 
   nb::dict learn(const HeldRows& held, Line<std::int8_t> labels, Doubles weights, Order order,
                  std::optional<double> rho, Count every, bool keep_scores, Doubles days, Doubles delays, Count first,
-                 std::optional<Count> last, PriceTable prices);
+                 std::optional<Count> last, PriceTable prices, bool keep_chances);
   auto score(const HeldRows& held) {
     Fresh<double> out(held.rows.size());
     Part part(features, held);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -157,13 +157,60 @@ def auc(
     """
     if ties not in ("half", "strict"):
         raise ParameterError("ties", "is invalid: it must be 'half' or 'strict'", value=ties)
-    up, down = _levels(y, scores, sample_weight)
-    pairs = up.sum() * down.sum()
-    if pairs == 0:
-        return math.nan
-    below = np.cumsum(down) - down
-    won = up @ below + (0.5 * (up @ down) if ties == "half" else 0.0)
-    return float(won / pairs)
+    found = levels(y, scores, sample_weight=sample_weight)
+    return found.auc if ties == "half" else found.ranked(0.0)
+
+
+class Levels(NamedTuple):
+    """What would happen at each threshold: the different scores and the classes at each.
+
+    Attributes
+    ----------
+    scores : array
+        From the lowest on.
+    positives, negatives : array
+        The weight of each class at each score.
+    """
+
+    scores: NDArray[np.float64]
+    positives: NDArray[np.float64]
+    negatives: NDArray[np.float64]
+
+    @property
+    def alarms(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The right and the false alarms if each score, or a higher one, raises one."""
+        right, false = (np.cumsum(part[::-1])[::-1] for part in self[1:])
+        return right, false
+
+    def ranked(self, tie: float) -> float:
+        """Return the share of pairs whose positive scores higher; a tie counts so much."""
+        _, up, down = self
+        pairs = up.sum() * down.sum()
+        if pairs == 0:
+            return math.nan
+        below = np.cumsum(down) - down
+        return float((up @ below + tie * (up @ down)) / pairs)
+
+    @property
+    def auc(self) -> float:
+        """The chance that a positive scores above a negative; ties count half."""
+        return self.ranked(0.5)
+
+    @property
+    def average_precision(self) -> float:
+        """The mean, over the positives, of the precision at each one's score."""
+        up, down = self.positives[::-1], self.negatives[::-1]
+        if up.sum() == 0:
+            return math.nan
+        right, all_ = np.cumsum(up), np.cumsum(up + down)
+        share = np.divide(right, all_, out=np.zeros_like(all_), where=all_ > 0)
+        return float(up @ share / up.sum())
+
+    def cost(self, fn: float, fp: float) -> NDArray[np.float64]:
+        """Return what the mistakes cost if each score, or a higher one, raises an alarm."""
+        right, false = self.alarms
+        missed = self.positives.sum() - right
+        return np.asarray(fn * missed + fp * false)
 
 
 class RunningAUC:
@@ -221,6 +268,15 @@ class RunningAUC:
         """How far the value may be off; 0 until the limit was reached."""
         return self._core.error
 
+    @property
+    def levels(self) -> Levels:
+        """The different scores held, from the lowest on, with the weight of each class at each."""
+        _, keys, levels, _ = self._core.state()
+        sign = np.uint64(1 << 63)
+        scores = np.where(keys & sign, keys ^ sign, ~keys).view(np.float64)
+        up, down, _ = levels.reshape(-1, 3).T
+        return Levels(scores, up, down)
+
     def __getstate__(self) -> dict[str, Any]:
         dropped, *arrays = self._core.state()
         parts = {k: v.tobytes() for k, v in zip(("keys", "levels", "events"), arrays, strict=True)}
@@ -253,11 +309,7 @@ def average_precision(
     >>> average_precision([1, -1, 1, -1], [0.9, 0.8, 0.4, 0.1])
     0.8333333333333333
     """
-    up, down = (part[::-1] for part in _levels(y, scores, sample_weight))
-    if up.sum() == 0:
-        return math.nan
-    right, all_ = np.cumsum(up), np.cumsum(up + down)
-    return float(up @ np.divide(right, all_, out=np.zeros_like(all_), where=all_ > 0) / up.sum())
+    return levels(y, scores, sample_weight=sample_weight).average_precision
 
 
 def precision_at_k(
@@ -278,7 +330,8 @@ def precision_at_k(
     >>> precision_at_k([1, -1, 1, -1], [0.9, 0.8, 0.4, 0.1], 2)
     0.5
     """
-    up, down = (part[::-1] for part in _levels(y, scores, sample_weight))
+    found = levels(y, scores, sample_weight=sample_weight)
+    up, down = found.positives[::-1], found.negatives[::-1]
     total = np.cumsum(up + down)
     if not (isinstance(k, (int, np.integer)) and 0 < k <= (total[-1] if len(total) else 0)):
         raise ParameterError("k", "is invalid: it must be from 1 to the number of events", value=k)
@@ -288,16 +341,20 @@ def precision_at_k(
     return float((up[:last].sum() + share * up[last]) / k)
 
 
-def _levels(
-    y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weight of positives and of negatives at each score, from the lowest on."""
+def levels(y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Levels:
+    """Return the different scores with the weight of each class at each.
+
+    Parameters
+    ----------
+    y, scores, sample_weight
+        As for auc.
+    """
     positive, values, weights = _checked(y, scores, sample_weight)
-    levels, at = np.unique(values, return_inverse=True)
-    up, down = np.zeros(len(levels)), np.zeros(len(levels))
+    known, at = np.unique(values, return_inverse=True)
+    up, down = np.zeros(len(known)), np.zeros(len(known))
     np.add.at(up, at, np.where(positive, weights, 0.0))
     np.add.at(down, at, np.where(positive, 0.0, weights))
-    return up, down
+    return Levels(known, up, down)
 
 
 def _checked(

@@ -298,6 +298,80 @@ def test_who_is_cheapest_at_which_price():
         assert min(lines, key=lambda k: lines[k].cost(price, 1)) == name
 
 
+# Scores, probabilities, periods -------------------------------------------------------------------
+
+SCORE_FIGURES = ["Precision and recall", "ROC", "Cost against threshold"]
+PERIOD_FIGURES = ["Quality by period", "Cost by period"]
+
+
+@functools.cache
+def passed():
+    """Return a pass over ten days, after half of which the labels are turned."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8_000, 3))
+    y = X[:, 0] * np.repeat([1, -1], 4_000) + 0.5 * rng.normal(size=8_000) > 1.5
+    times = np.linspace(0, 10 * 86_400 - 1, 8_000)
+    return lopsided.progressive(lopsided.ACOG(), X, y, time=times, chances=True)
+
+
+def test_a_pass_has_figures_of_its_scores_probabilities_periods_and_changes():
+    run = passed()
+    html = render(run, cost=(20, 1))
+    for title in (*SCORE_FIGURES, "Reliability of probabilities", *PERIOD_FIGURES):
+        assert f"<h3>{title}</h3>" in html, title
+    assert f"average precision {run.average_precision:.1%}" in html
+    assert f"AUC {run.auc:.1%}" in html
+    assert f"Log loss {run.log_loss:.4g}, calibration error {run.calibration_error:.2%}" in html
+    for period in run.periods("day"):
+        row = re.search(f'<th scope="row">{period.name}</th>(.*?)</tr>', html)[1]
+        cells = re.findall("<td>(.*?)</td>", row)
+        assert cells[:2] == [f"{period.events:,}", f"{period.positives:g}"]
+        assert cells[-1] == f"{period.cost(20, 1):,.6g}"
+    listed = re.findall("<li>(.*?)</li>", html)
+    assert listed == [str(change) for change in run.changes] != []
+
+
+def test_the_cheapest_threshold_is_the_cheapest():
+    run = passed()
+    costs = {
+        t: 20 * np.sum((run.labels > 0) & (run.scores < t))
+        + np.sum((run.labels < 0) & (run.scores >= t))
+        for t in run.scores
+    }
+    best = min(costs, key=costs.get)
+    assert f"cheapest at {best:.3g}, {costs[best]:,.6g}." in render(run, cost=(20, 1))
+
+
+def test_several_passes_share_the_figures_of_scores():
+    html = render({"one": passed(), "two": passed()})
+    assert "average precision" in html
+    assert re.search(r"AUC [\d.]+% \(one\), [\d.]+% \(two\)", html)
+    for title in ("Cost against threshold", *PERIOD_FIGURES):
+        assert title not in html
+
+
+def test_prices_of_each_event_have_no_cost_against_threshold():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    prices = {"miss": np.abs(X[:, 1]) * 9 + 1, "alarm": 0.5}
+    html = render(lopsided.progressive(lopsided.COG(), X, X[:, 0] > 1, costs=prices))
+    assert "Cost against threshold" not in html
+    assert "<h3>Cost by period</h3>" in html
+
+
+def test_a_long_line_has_few_points():
+    assert len(render(passed())) < 250_000
+
+
+def test_colours_follow_the_page_in_the_dark():
+    html = render(passed())
+    drawn = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]+)", html))
+    assert drawn == set(), "a colour that does not change in the dark"
+    used = set(re.findall(r"var\(--(\w+)", html))
+    dark = re.search(r"prefers-color-scheme:dark\)\{:root\{(.*?)\}", html, re.DOTALL)[1]
+    assert used <= set(re.findall(r"--(\w+):", dark))
+
+
 # How it is made ----------------------------------------------------------------------------------
 
 NASTY = '<script>alert("1")</script> & $x^2$ $ \\frac \x00 \ud800 漢字 a\nb'
@@ -439,3 +513,11 @@ def test_a_browser_shows_it_without_fault(tmp_path, width):
     assert seen["font"] >= 16
     assert len(seen["seen"]) == len(ALL_FIGURES)
     assert all(wide > 300 and high > 200 for wide, high in seen["seen"]), seen["seen"]
+
+
+@needs_browser
+def test_a_browser_shows_a_pass_on_a_small_phone(tmp_path):
+    seen = browser.look(render(passed(), data={"name": "events.csv"}), tmp_path, 360)
+    assert seen["scroll"] <= 360, seen["wide"]
+    assert seen["wide"] == seen["cut"] == []
+    assert seen["faults"] == seen["console"] == seen["loads"] == []

@@ -45,6 +45,8 @@ struct Decider {
     return log_odds ? score + logarithm(rho) : score;
   }
   double log_odds_of(double score) { return log_odds ? score : calibration.log_odds(score); }
+  // The probability of the positive class.
+  double chance(double score);
   // Whether the sign of the score decides.
   bool by_sign(const PriceList& prices) const { return !prices && !log_odds && !capacity.on(); }
 

@@ -38,6 +38,7 @@ struct Pass {
   PriceList prices;                       // of each row
 
   double* scores = nullptr;               // progressive scores, in visiting order
+  double* chances = nullptr;              // probabilities of the positive class by those scores, the same way
   std::int8_t* alarms = nullptr;          // 1 where the decision is positive, the same way
   double* probabilities = nullptr;        // of a question, the same way
   std::int8_t* asked = nullptr;           // 1 where the label was bought
@@ -61,6 +62,7 @@ struct Pass {
   void leave_out(Count i) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (scores) scores[i] = nan;
+    if (chances) chances[i] = nan;
     if (alarms) alarms[i] = 0;
     if (probabilities) probabilities[i] = nan;
   }

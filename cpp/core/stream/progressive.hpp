@@ -141,6 +141,7 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare&
       const double score = hook::observe(learner, x, pass.free);
       if (!std::isfinite(score)) refuse_score(at);
       if (pass.scores) pass.scores[i] = score;
+      if (pass.chances) pass.chances[i] = decider.chance(score);
       bool alarmed = score >= 0;
       if (!by_sign) alarmed = decide_by_price(decider, pass, i, at, weight, score, cost.rho());
       pass.tally.record(y, weight, alarmed);

@@ -2,10 +2,12 @@
 
 namespace lopsided {
 
+double Decider::chance(double score) { return sigmoid(log_odds_of(score)); }
+
 bool Decider::decide(double score, double rho, const Prices* prices, double day) {
   const double above = margin(score, rho, prices);
   if (!capacity.on()) return above >= 0;
-  return capacity.allows(above >= 0, prices ? prices->gain(sigmoid(log_odds_of(score))) : above, day);
+  return capacity.allows(above >= 0, prices ? prices->gain(chance(score)) : above, day);
 }
 
 Count Budget::arrive(Count n, double day) {

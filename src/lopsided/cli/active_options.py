@@ -84,22 +84,24 @@ class LearnerOptions:
         return asker
 
 
-def with_time(options: Timed, model: OnlineClassifier) -> Timed:
-    """Return options with the column of times, given or known; raise unless it is wanted."""
+def with_time(
+    options: Timed, model: OnlineClassifier, *, needed: bool = False, useful: bool = False
+) -> Timed:
+    """Return options with the column of times, given or known; raise unless it is wanted.
+
+    `needed` says that the result is by the day, `useful` that it would be if there are times.
+    """
     time, schema = options.time, model.schema_
-    if time is None and schema is not None and model.needs_time:
+    needed = needed or model.needs_time
+    if time is None and schema is not None and (needed or useful):
         time = schema.time
-    _check_time(model, time)
-    return dataclasses.replace(options, time=time)
-
-
-def _check_time(model: OnlineClassifier, time: str | None) -> None:
-    """Raise unless times are given when, and only when, the budget wants them."""
-    daily = model.needs_time
-    if daily and time is None:
-        kind = "budget" if isinstance(model, Active) and model.daily_budget else "capacity"
+    if needed and time is None:
+        kind = "capacity" if model.needs_time else "period"
+        kind = "budget" if isinstance(model, Active) and model.daily_budget else kind
         raise click.UsageError(f"a daily {kind} needs --time COLUMN")
-    if time is not None and not daily:
+    if time is not None and not needed and not useful:
         raise click.UsageError(
-            "--time has an effect only with a daily budget or capacity; --drop leaves a column out"
+            "--time has an effect only with a daily budget or capacity, or with --period day or "
+            "--report; --drop leaves a column out"
         )
+    return dataclasses.replace(options, time=time)

@@ -40,7 +40,7 @@ def command(model: str, data: str, top: int, limit: int, as_json: bool, **readin
     left = limit
     for block in reader:
         lines = block.lines[:left].tolist()
-        for row, (line, event) in enumerate(zip(lines, _events(block.X, found), strict=False)):
+        for row, (line, event) in enumerate(zip(lines, events_of(block.X, found), strict=False)):
             kept = {name: cells[row] for name, cells in block.kept.items()}
             why = found.explain_one(event)
             more = why.reasons[top:]
@@ -70,7 +70,7 @@ def _print(place: str, why: Any, top: int, rest: tuple[int, float]) -> None:
     click.echo()
 
 
-def _events(X: Any, model: OnlineClassifier) -> Iterator[Any]:
+def events_of(X: Any, model: OnlineClassifier) -> Iterator[Any]:
     """Yield the rows of a block one by one."""
     if isinstance(X, list):
         yield from X

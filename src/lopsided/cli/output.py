@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -29,10 +29,15 @@ def print_json(value: Any) -> None:
     click.echo(_C1.sub(lambda found: f"\\u{ord(found.group()):04x}", as_json(value)))
 
 
-def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] | None = None) -> None:
-    """Write columns side by side, as wide as they must be."""
+def print_table(
+    rows: Sequence[Sequence[str]],
+    *,
+    header: Sequence[str] | None = None,
+    right: Container[int] = (),
+) -> None:
+    """Write columns side by side, as wide as they must be; those in `right` are flush right."""
     shown = [[visible(cell) for cell in row] for row in rows]
-    lines = aligned([list(header), *shown] if header else shown)
+    lines = aligned([list(header), *shown] if header else shown, right)
     if header:
         heading(lines.pop(0))
     for line in lines:

@@ -20,6 +20,7 @@ from ..data.readers.tabular.means import MeansAfter
 from ..errors import InterruptedReadError, ModelFileError
 from ..estimator.base import OnlineClassifier
 from ..estimator.schema import Schema
+from ..evaluation.periods import DAY, PeriodLog
 from ..evaluation.stream import Recent, Slice, StreamRun
 from ..persist import load_run, save
 from .active_options import (
@@ -53,6 +54,7 @@ from .output import (
     with_kept,
     write_bad_lines,
 )
+from .period_table import COLUMNS, lines_since, period_option, periods_of, print_periods
 from .result_file import ResultFile, cell, discard
 from .run_options import RunOptions
 from .signals import StopRequest
@@ -90,6 +92,7 @@ Examples:
     type=click.IntRange(1),
     help="Rows between points of the curve. [1000]",
 )
+@period_option
 @click.option(
     "--checkpoint",
     type=click.IntRange(1),
@@ -156,7 +159,13 @@ class Job:
             self.model.capacity = options.capacity
             self.model.check_params()
         self.bill = Bill.of(self.model.costs)
-        self.reader = reader_from(options.data, with_time(options, self.model), self.model)
+        options = with_time(
+            options,
+            self.model,
+            needed=options.period == DAY,
+            useful=options.report_path is not None,
+        )
+        self.reader = reader_from(options.data, options, self.model)
         self._written = state or {}
         self._page = None
         if options.report_path is not None:
@@ -164,7 +173,11 @@ class Job:
 
             self._page = RunReport(options.report_path, self._written.get("points"))
         self.run = StreamRun(self.model, bad=self.reader.bad, stops=self._stops(), state=state)
-        if options.curve is not None and self.run.recent is None:
+        size = options.period_size
+        if size is not None and self.run.periods is None:
+            self.run.periods = PeriodLog(size)
+        self._periods_written = self.run.periods.closed if self.run.periods else 0
+        if self._has_points and self.run.recent is None:
             self.run.recent = Recent()
         self.saved = False
         self._means: deque[tuple[int, MeansAfter]] = deque()  # of blocks, by their first rows
@@ -211,18 +224,21 @@ class Job:
                 files = files or self._open(piece.block.kept)
                 if "predictions" in files:
                     self._write_predictions(files["predictions"], piece)
-                if "curve" in files and self.run.rows % self.options.points_every == 0:
-                    self._write_point(files["curve"])
+                if "curve" in files:
+                    self._write_curve(files["curve"])
                 if self._page:
                     self._page.points.add(self.run.rows, self.run.counts)
+                    self._page.alarms.add(piece)
                     self.run.stops = self._stops()
                 if self.options.checkpoint and self.run.rows % self.options.checkpoint == 0:
                     self._save_checkpoint(files)
                 yield
             if self._written:  # the interrupted run had only to put its results in their places
                 files = files or self._open()
-            if "curve" in files and self.run.rows % self.options.points_every:
-                self._write_point(files["curve"])
+            if self.run.periods:
+                self.run.periods.close()
+            if "curve" in files:
+                self._write_curve(files["curve"], last=True)
             whole = True
         except (GeneratorExit, InterruptedReadError):
             whole = True
@@ -256,12 +272,17 @@ class Job:
         return tuple(
             n
             for n in (
-                self.options.points_every if self.options.curve else None,
+                self.options.points_every if self._has_points else None,
                 self.options.checkpoint,
                 points,
             )
             if n
         )
+
+    @property
+    def _has_points(self) -> bool:
+        """Whether the curve has points, not periods."""
+        return self.options.curve is not None and self.options.period is None
 
     def stop_waiting(self) -> None:
         """Wait for no more data, if the reader is waiting for a pipe."""
@@ -278,6 +299,8 @@ class Job:
 
     def finish(self, interrupted: bool) -> None:
         """Save model and report; a checkpoint goes when it is no longer needed."""
+        if self.run.periods:
+            self.run.periods.close()
         print_notes(self.reader)
         write_bad_lines(self.reader, self.options.bad_lines)
         # Not before: an interrupted run is resumed with the schema it was started with.
@@ -288,14 +311,11 @@ class Job:
         if self._page:
             notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
             notes += [f"left out: {text}" for text in left_out(self.reader, most=5)]
-            notes += [f"changed: {text}" for text in self._changes()]
             if self.run.auc.value == self.run.auc.value:
                 notes.append(f"AUC {self.run.auc.value:.2%} over the whole run")
-            prices = Bill() if self.bill.own else self.bill
             if self.bill.own:
                 notes.append(f"cost {self.bill.cost(self.run.counts):,.6g} {self.bill}")
-            cost = prices.miss, prices.alarm
-            self._page.write(self.name, self.model, self.options.data, self.run.counts, cost, notes)
+            self._page.write(self.name, self.model, self.options.data, self.run, self.bill, notes)
         if self.saved and not interrupted and os.path.exists(self._mark):
             self._discard_earlier()
             os.unlink(self._mark)
@@ -332,6 +352,10 @@ class Job:
                     **measures(counts, self.bill),
                     "auc": self.run.auc.value,
                     "auc_error": self.run.auc.error,
+                    "average_precision": self.run.auc.levels.average_precision,
+                    "log_loss": self.run.reliability.log_loss,
+                    "calibration_error": self.run.reliability.error,
+                    "periods": self._periods(),
                     "changes": [dataclasses.asdict(one) for one in self.run.watch.changes],
                     "budget_left": self._left(),
                     "seconds": seconds,
@@ -362,6 +386,8 @@ class Job:
         print_result(counts, self.bill, auc=self.run.auc, left=self._left(), scaling=scaling)
         for change in self._changes():
             click.echo(f"changed: {change}")
+        if self.options.period is not None and self.run.periods:
+            print_periods(self.run.periods, self.bill)
         if self.saved:
             click.echo(f"saved to {visible(self.options.save_path or '')}")
         if self._page and self._page.path != "-":
@@ -375,6 +401,12 @@ class Job:
             str(one) for one in found[-_MOST_CHANGES:]
         ]
 
+    def _periods(self) -> list[dict[str, Any]] | None:
+        """Return the measures of each period, if they were asked for."""
+        if self.options.period is None or self.run.periods is None:
+            return None
+        return periods_of(self.run.periods, self.bill).records()
+
     def _left(self) -> float | None:
         """Return how many labels may still be bought, None without a budget."""
         if not isinstance(self.model, Active) or self.model.budget is None:
@@ -385,6 +417,7 @@ class Job:
         """Open the results; those of a resumed run are cut back to the checkpoint."""
         predictions = ",".join(["line", "score", "predicted", *map(cell, kept)])
         columns = (*_CURVE, *(f"recent_{name}" for name in _RECENT))
+        columns = columns if self.options.period is None else COLUMNS
         headers = {"predictions": predictions, "curve": ",".join(columns)}
         return {
             key: ResultFile(path, headers[key], self._written.get(key))
@@ -410,6 +443,16 @@ class Job:
         if kept:
             cells = map(",".join, zip(cells, *with_kept(kept, safe=safe), strict=True))
         file.write(cells)
+
+    def _write_curve(self, file: ResultFile, *, last: bool = False) -> None:
+        """Write the points, or the periods, that are due; the last ones need not be full."""
+        periods = self.run.periods
+        if self.options.period is not None:
+            assert periods is not None
+            file.write(lines_since(periods, self.bill, self._periods_written))
+            self._periods_written = periods.closed
+        elif (self.run.rows % self.options.points_every == 0) != last:
+            self._write_point(file)
 
     def _write_point(self, file: ResultFile) -> None:
         counts = self.run.counts

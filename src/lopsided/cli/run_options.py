@@ -10,6 +10,7 @@ import click
 from .active_options import DEFAULT_LEARNER, LearnerOptions
 from .model_lock import lock_path
 from .options import ReadingOptions, check_apart, check_writable, parse_costs
+from .period_table import parse_period
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,7 @@ class RunOptions(LearnerOptions, ReadingOptions):
     curve: str | None
     report_path: str | None
     every: int | None
+    period: str | None
     checkpoint: int | None
     resume: bool
     limit: int | None
@@ -36,6 +38,9 @@ class RunOptions(LearnerOptions, ReadingOptions):
     def __post_init__(self) -> None:
         if self.every is not None and self.curve is None:
             raise click.UsageError("--every is for --curve: leave it out, or name a file")
+        if self.every is not None and self.period is not None:
+            raise click.UsageError("--every and --period: the curve has a point for each period")
+        parse_period(self.period)
         check_apart((self.data,), (self.save_path, *self.results, *self.beside))
         check_apart((self.load_path,), (*self.results, *self.beside))
         for path in (self.save_path, *self.results):
@@ -66,6 +71,14 @@ class RunOptions(LearnerOptions, ReadingOptions):
         if self.save_path is None:
             return ()
         return self.checkpoint_path, lock_path(self.save_path)
+
+    @property
+    def period_size(self) -> int | str | None:
+        """Rows of a period, or "day"; a report has periods even if nobody asks for them."""
+        size = parse_period(self.period)
+        if size is None and self.report_path is not None:
+            return "auto" if self.time is None else "day"
+        return size
 
     @property
     def points_every(self) -> int:

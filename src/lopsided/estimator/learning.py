@@ -318,6 +318,7 @@ class Learning(Parameterised):
         time: ArrayLike | None = None,
         delay: Any = None,
         costs: Any = None,
+        chances: bool = False,
     ) -> dict[str, Any]:
         """Learn from a batch, all of it or nothing, and return what happened.
 
@@ -335,15 +336,15 @@ class Learning(Parameterised):
             How many events there are between points of the curve; 0 for no curve.
         scores : bool
             Return the score that each event had before it was learned.
-        time, delay, costs
+        time, delay, costs, chances
             As for progressive.
 
         Returns
         -------
         dict
-            Counts, "seconds", "curve", "labels" and "weights"; with `scores` also "scores" and, of
-            a learner that asks, "asked" and "probabilities"; "alarms" where more than the sign of
-            the score decides.
+            Counts, "seconds", "curve", "labels", "weights" and "prices"; with `scores` also
+            "scores" and, of a learner that asks, "asked" and "probabilities"; "alarms" where more
+            than the sign of the score decides; with `chances` also "chances".
         """
         costs = self.costs if costs is None else costs
         prices = None if costs is None else price_table(costs, X, np.size(y))
@@ -372,7 +373,9 @@ class Learning(Parameterised):
             first,
             last,
             prices,
+            chances,
         )
+        result["prices"] = prices
         if not result["events"] and fresh:
             raise InputError("every sample weight is zero: there is nothing to fit")
         return self._learned(ready, result)

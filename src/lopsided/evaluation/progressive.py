@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..algorithms.active import Active
-from ..errors import DivergedError, InputTypeError, ParameterError
+from ..errors import DivergedError, InputError, InputTypeError, ParameterError
 from ..estimator.bank import learn_together
 from ..estimator.base import OnlineClassifier
-from ..metrics import Counts, RunningAUC, auc, average_precision, precision_at_k
+from ..estimator.times import as_days
+from ..metrics import Counts, Levels, RunningAUC, auc, average_precision, levels, precision_at_k
 from .changes import Change, Watch
 from .delayed import pass_with_delay
+from .periods import Period, Periods, spans
+from .reliability import Reliability
 
 _NO_ALARMS = np.zeros(0, bool)
 
@@ -41,6 +44,14 @@ class Progress(Counts):
         queries, updates and money.
     alarms : array
         Whether each event was predicted positive, before it was learned.
+    chances : array or None
+        The probability that each event was positive by its score, before it was learned, where
+        `chances=True` asked for them.
+    days : array or None
+        The time of each event in days since 1970, where times were given.
+    prices : array or None
+        What each answer costs (miss, alarm, hit, pass), for each event or one row for all, where
+        there are costs.
     asked, probabilities : array or None
         For active learners: whether each label was queried, and the probability of the query, 0
         where the budget did not allow it.
@@ -54,6 +65,9 @@ class Progress(Counts):
     asked: NDArray[np.bool_] | None = dataclasses.field(repr=False, default=None)
     probabilities: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
     alarms: NDArray[np.bool_] = dataclasses.field(repr=False, default_factory=lambda: _NO_ALARMS)
+    chances: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
+    days: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
+    prices: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
 
     @cached_property
     def curve(self) -> tuple[Counts, ...]:
@@ -95,6 +109,86 @@ class Progress(Counts):
         """Return the share of positives among the k events of highest score."""
         return precision_at_k(self.labels, self.scores, k, sample_weight=self.weights)
 
+    @cached_property
+    def levels(self) -> Levels:
+        """The different scores with the weight of each class: what each threshold would do."""
+        return levels(self.labels, self.scores, sample_weight=self.weights)
+
+    @cached_property
+    def reliability(self) -> Reliability:
+        """Probabilities beside what was true; needs a pass with `chances=True`."""
+        if self.chances is None:
+            raise InputError("this pass kept no probabilities: call progressive with chances=True")
+        found = Reliability()
+        found.add(self.chances, self.labels > 0, self.weights)
+        return found
+
+    @property
+    def log_loss(self) -> float:
+        """Mean of -ln of the probability that the label had before it was learned."""
+        return self.reliability.log_loss
+
+    @property
+    def calibration_error(self) -> float:
+        """Mean distance of probability and share of positives, in 20 parts of equal weight."""
+        return self.reliability.error
+
+    def periods(
+        self, size: int | str = "auto", *, cost: tuple[float, float] | None = None
+    ) -> Periods:
+        """Return the measures of each period of the stream.
+
+        Parameters
+        ----------
+        size : int, "day" or "auto"
+            Rows of a period; by the day (UTC), which needs a pass with `time`; or 20 periods.
+            An event that comes after one of a later day counts in the later day.
+        cost : pair of floats, optional
+            What a missed positive and a false alarm cost. Default: what the pass paid, or 0.9 and
+            0.1 where it had no prices.
+
+        Examples
+        --------
+        >>> import numpy as np, lopsided
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(900, 5))
+        >>> y = X[:, 0] + 0.3 * rng.normal(size=900) > 1.5
+        >>> lopsided.progressive(lopsided.COG(intercept=True), X, y).periods(300)
+        period   events  positives  alarms  precision  recall    AUC  avg. precision  cost
+        """
+        weights = np.ones(len(self.labels)) if self.weights is None else self.weights
+        found = []
+        for name, rows in spans(len(self.labels), size, self.days):
+            y, own, asked = self.labels[rows], weights[rows], self.asked
+            counts = Counts.tally(
+                y > 0,
+                self.alarms[rows],
+                own,
+                queries=int(np.count_nonzero(own if asked is None else asked[rows])),
+                money=self._money(rows, own),
+            )
+            ranked = levels(y, self.scores[rows], sample_weight=own)
+            found.append(
+                Period(
+                    **dataclasses.asdict(counts),
+                    name=name,
+                    rows=len(y),
+                    auc=ranked.auc,
+                    average_precision=ranked.average_precision,
+                )
+            )
+        prices = (0.9, 0.1) if self.prices is None else None
+        return Periods(found, cost or prices)
+
+    def _money(self, rows: slice, weights: NDArray[np.float64]) -> float:
+        """Return what the answers of these rows cost, where they have prices."""
+        if self.prices is None:
+            return 0.0
+        table = np.broadcast_to(self.prices, (len(self.labels), 4))[rows]
+        positive, alarm = self.labels[rows] > 0, self.alarms[rows]
+        kinds = np.where(positive, np.where(alarm, 2, 0), np.where(alarm, 1, 3))
+        return float(np.sum(weights * table[np.arange(len(kinds)), kinds]))
+
 
 def progressive(
     model: OnlineClassifier,
@@ -108,6 +202,7 @@ def progressive(
     delay: Any = None,
     time: ArrayLike | None = None,
     costs: Any = None,
+    chances: bool = False,
 ) -> Progress:
     """Run a model over a stream in one pass, predicting each event before learning from it.
 
@@ -134,10 +229,13 @@ def progressive(
         end are left pending in a learner that asks (the number of an event is its place in a fresh
         pass), and are not learned by others. Default: labels come at once.
     time : array, optional
-        For a daily budget: when each event happened.
+        When each event happened, for a daily budget or capacity and for `Progress.periods`.
     costs : dict, optional
         As the parameter of the model, for this pass; values may also be arrays with one for each
         row of X. `money` sums what the decisions cost.
+    chances : bool
+        Keep the probability of each event before it was learned, for `log_loss`,
+        `calibration_error` and `reliability`.
 
     Returns
     -------
@@ -159,14 +257,21 @@ def progressive(
         "order": order,
         "every": curve_step(points, y, order),
         "scores": True,
-        "time": time,
+        "time": time if model.needs_time else None,
         "costs": costs,
+        "chances": chances,
     }
     if delay is None or isinstance(model, Active):
         result = model.pass_over(X, y, sample_weight, delay=delay, **options)
     else:
         result = pass_with_delay(model, X, y, sample_weight, delay, **options)
-    return _progress(result, *_visited(result, order))
+    days = None if time is None else as_days(time, np.size(y))
+    return _progress(
+        result,
+        *_visited(result, order),
+        days=_in_order(days, order),
+        prices=_in_order(result["prices"], order),
+    )
 
 
 def progressive_bank(
@@ -294,11 +399,15 @@ def _all_progress(
 
 def _visited(result: dict[str, Any], order: ArrayLike | None) -> tuple[Any, Any]:
     """Return labels and weights in the order visited."""
-    labels, weights = result["labels"], result["weights"]
-    if order is None:
-        return labels, weights
-    seen = np.asarray(order)
-    return labels[seen], None if weights is None else weights[seen]
+    return _in_order(result["labels"], order), _in_order(result["weights"], order)
+
+
+def _in_order(values: NDArray[Any] | None, order: ArrayLike | None) -> NDArray[Any] | None:
+    """Return the values of rows in the order visited; one for all stays so."""
+    if values is None or order is None or len(values) == 1:
+        return values
+    visited: NDArray[Any] = values[np.asarray(order)]
+    return visited
 
 
 def _read_only(shared: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -308,7 +417,7 @@ def _read_only(shared: NDArray[Any] | None) -> NDArray[Any] | None:
     return shared
 
 
-def _progress(result: dict[str, Any], labels: Any, weights: Any) -> Progress:
+def _progress(result: dict[str, Any], labels: Any, weights: Any, **others: Any) -> Progress:
     return Progress(
         **dataclasses.asdict(Counts.of(result)),
         seconds=result["seconds"],
@@ -319,6 +428,8 @@ def _progress(result: dict[str, Any], labels: Any, weights: Any) -> Progress:
         asked=result["asked"].astype(bool) if "asked" in result else None,
         probabilities=result.get("probabilities"),
         alarms=result["alarms"].view(bool) if "alarms" in result else result["scores"] >= 0,
+        chances=result.get("chances"),
+        **others,
     )
 
 

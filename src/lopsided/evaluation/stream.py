@@ -17,6 +17,8 @@ from ..estimator.base import OnlineClassifier
 from ..estimator.labels import each_strange
 from ..metrics import Counts, RunningAUC
 from .changes import Watch
+from .periods import PeriodLog
+from .reliability import Reliability
 
 _SCORES = 50_000  # distinct scores kept for the AUC
 _BY_CUSTOM = {0, 1, -1}  # labels whose meaning is conventional
@@ -86,7 +88,9 @@ class StreamRun:
         self.counts = Counts()
         self.auc = RunningAUC(limit=_SCORES)
         self.watch = Watch()
+        self.reliability = Reliability()
         self.recent: Recent | None = None  # for callers who want measures of a stretch
+        self.periods: PeriodLog | None = None  # for callers who want those of periods
         self.rows = 0  # rows read so far, good or bad
         self.seconds = 0.0
         self.stops = stops
@@ -98,8 +102,11 @@ class StreamRun:
             self.counts = Counts.of(state["counts"])
             self.auc.__setstate__(state["auc"])
             self.watch.restore(state["watch"])
+            self.reliability.restore(state["reliability"])
             if state["recent"] is not None:
                 self.recent = Recent(state["recent"])
+            if state["periods"] is not None:
+                self.periods = PeriodLog(*state["periods"])
             self.seconds = state["seconds"]
             self._skip, self._wanted = state["rows"], state["digest"]
             for file, line, what in state["bad"]:
@@ -112,7 +119,9 @@ class StreamRun:
             "counts": dataclasses.asdict(self.counts),
             "auc": self.auc.__getstate__(),
             "watch": self.watch.state(),
+            "reliability": self.reliability.state(),
             "recent": None if self.recent is None else self.recent.state(),
+            "periods": None if self.periods is None else [self.periods.size, self.periods.state()],
             "seconds": self.seconds,
             "digest": self._digest,
             "bad": [[error.file, error.line, error.expected] for error in self._left_out],
@@ -133,6 +142,9 @@ class StreamRun:
                 last = min(size, first + self._until_stop())
                 if limit is not None:
                     last = min(last, first + limit - self.rows)
+                if self.periods is not None:
+                    times = None if block.time is None else block.time[first:last]
+                    last = first + self.periods.room(last - first, times)
                 yield self._learn(block, first, last)
                 first = last
             if limit is not None and self.rows >= limit:
@@ -220,6 +232,8 @@ class StreamRun:
                 start += len(part)
                 size *= 2
         self.rows += last - first
+        if self.periods is not None:
+            self.periods.pass_rows(last - first)
         if self.stops:
             self._take_in(block, first, last)
         return Slice(block, first, scores, alarms)
@@ -233,7 +247,8 @@ class StreamRun:
         """Learn from rows, all or none; return their scores and alarms."""
         if isinstance(block.X, list) and len(rows) < len(block.lines):
             return self._learn_events(block, rows)
-        in_order = rows[-1] - rows[0] + 1 == len(rows) and block.time is None
+        times = block.time if self.model.needs_time else None
+        in_order = rows[-1] - rows[0] + 1 == len(rows) and times is None
         result = self.model.pass_over(
             block.X,
             block.y,
@@ -243,23 +258,29 @@ class StreamRun:
             rows=(int(rows[0]), int(rows[-1]) + 1) if in_order else None,
             order=None if in_order else rows,
             scores=True,
-            time=block.time,
+            time=times,
+            chances=True,
         )
         if self.model.__sklearn_is_fitted__():
             self._classes = None
-        weights = result["weights"]
-        for auc in (self.auc, *([self.recent.auc] if self.recent is not None else [])):
-            auc.add_many(
-                result["labels"][rows],
-                result["scores"],
-                sample_weight=None if weights is None else weights[rows],
-            )
-        self.counts = self.counts + Counts.of(result)
-        self.seconds += result["seconds"]
+        self._note(result, rows)
         scores: NDArray[np.float64] = result["scores"]
-        counted = ~np.isnan(scores)  # not those of weight 0
-        self.watch.add(scores[counted], result["labels"][rows][counted] > 0)
         return scores, result["alarms"].view(bool) if "alarms" in result else scores >= 0
+
+    def _note(self, result: dict[str, Any], rows: NDArray[np.int64]) -> None:
+        """Take in what a pass over rows came to."""
+        labels, scores, weights = result["labels"][rows], result["scores"], result["weights"]
+        weights = None if weights is None else weights[rows]
+        for auc in (self.auc, *([self.recent.auc] if self.recent is not None else [])):
+            auc.add_many(labels, scores, sample_weight=weights)
+        counts = Counts.of(result)
+        self.counts = self.counts + counts
+        self.seconds += result["seconds"]
+        if self.periods is not None:
+            self.periods.add(counts, labels, scores, weights)
+        self.reliability.add(result["chances"], labels > 0, weights)
+        counted = ~np.isnan(scores)  # not those of weight 0
+        self.watch.add(scores[counted], labels[counted] > 0)
 
     def _learn_events(self, block: Block, rows: NDArray[np.int64]) -> Said:
         """Learn from some of the events of a block, without a look at the others."""

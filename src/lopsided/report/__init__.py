@@ -7,22 +7,21 @@ import datetime
 import os
 import platform
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._atomic import write_atomically
-from ..errors import InputError, InputTypeError
-from ..evaluation.progressive import Progress
-from ..metrics import Counts
+from ..errors import InputError
 from . import compared
 from .canvas import require
-from .content import clean, from_runs
+from .content import Table, clean, from_runs
+from .course import Course, course_of
 from .figures import figures
 from .page import page
 
-__all__ = ["render", "require", "write"]
+__all__ = ["Course", "Table", "render", "require", "write"]
 
 
 def write(result: Any, path: str | os.PathLike[str], **about: Any) -> None:
@@ -49,13 +48,14 @@ def render(
     parameters: Mapping[str, Any] | None = None,
     seed: int | None = None,
     notes: Sequence[str] = (),
+    reasons: Table | None = None,
     date: datetime.date | None = None,
 ) -> str:
     """Return a report as HTML.
 
     Parameters
     ----------
-    result : Comparison, Progress, sequence of Counts, or mapping of names to the last two
+    result : Comparison, Progress, Course, sequence of Counts, or mapping of names to the last three
         A comparison, a run, or several runs. Counts are cumulative along a run; the last are those
         of the complete run.
     title : str, optional
@@ -75,6 +75,8 @@ def render(
         The random seed.
     notes : sequence of str
         Remarks on the result, such as what was left out.
+    reasons : Table, optional
+        The features that counted most.
     date : date, optional
         Default: today.
 
@@ -100,9 +102,14 @@ def render(
         data = {**{k: v for k, v in known.items() if v is not None}, **data}
         how = compared.facts(result)
     else:
-        runs = {name: _points(run) for name, run in _named(result).items()}
+        prices = cost or (0.9, 0.1)
+        runs = {name: course_of(run, prices) for name, run in _named(result).items()}
         content = from_runs(
-            runs, title=title or _title(list(runs), data), cost=cost or (0.9, 0.1), unit=unit
+            runs,
+            title=title or _title(list(runs), data),
+            cost=prices,
+            unit=unit,
+            reasons=reasons,
         )
         whole = content.learners[0].counts
         data = {"events": whole.events, "positives": whole.positives, **data}
@@ -127,17 +134,6 @@ def _named(result: Any) -> Mapping[str, Any]:
             raise InputError("there is no run to report on")
         return result
     return {"this learner": result}
-
-
-def _points(run: Any) -> list[Counts]:
-    """Return the counts along a run, ending with those of the complete run."""
-    if isinstance(run, Progress):
-        total = Counts.of(run)
-        return [*(c for c in run.curve if c.events < total.events), total]
-    points = list(run) if isinstance(run, Iterable) else [run]
-    if not points or not all(isinstance(point, Counts) for point in points):
-        raise InputTypeError(f"a report is made from Progress or Counts, not from {run!r}")
-    return points
 
 
 def _described(data: Mapping[str, Any]) -> str:

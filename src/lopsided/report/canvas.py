@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _INK, SOFT, _LINE = "#1b1f24", "#57606a", "#d8dee4"
+# Okabe and Ito's colours without yellow, which is too light on white.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+# What a page may give other colours, for example in the dark; elsewhere they are these.
+_NAMED = dict(
+    zip(
+        (_INK, SOFT, _LINE, *COLOURS),
+        ("ink", "soft", "line", "blue", "red", "green", "pink", "amber", "sky", "ink"),
+        strict=True,
+    )
+)
 _WIDTH, FONT_SIZE, _LONGEST = 5.0, 11.0, 18  # inches, points, characters of a label
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -85,7 +95,7 @@ def rendered(draw: Callable[[Axes], list[Label]], lines: int, words: str, at: in
     _place_labels(axes, ends, height)
     text = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    canvas.savefig(text, format="svg", metadata=nothing)
+    canvas.savefig(text, format="svg", metadata=nothing, transparent=True)
     return _inline(text.getvalue(), words)
 
 
@@ -177,11 +187,14 @@ def _number(value: float) -> str:
     return f"{value / 1e3:g}k" if abs(value) >= 1e4 else f"{value:,g}".replace("e-0", "e-")
 
 
-def percent_numbers(axis: Any) -> None:
+def percent_numbers(axis: Any, *, logarithmic: bool = False) -> None:
     """Format the numbers of an axis as percentages."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    if logarithmic:
+        axis.set_minor_formatter(NullFormatter())
+    else:
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:.4g}%" if v <= 1 else ""))
 
 
@@ -194,4 +207,6 @@ def _inline(svg: str, words: str) -> str:
     inner = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", inner, count=1, flags=re.DOTALL)
     inner = re.sub(r'<g id="[^"]*"', "<g", inner)
     inner = inner.replace("xlink:href", "href")
+    for colour, name in _NAMED.items():
+        inner = inner.replace(f": {colour}", f": var(--{name},{colour})")
     return f'<svg {box[0]} role="img" aria-label="{escape(words)}">{inner}'

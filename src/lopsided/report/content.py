@@ -8,7 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from .._text import percent
-from ..metrics import Counts
+from ..evaluation.changes import Change
+from ..evaluation.periods import HEADER, Periods
+from ..evaluation.reliability import Reliability
+from ..metrics import Counts, Levels
+from .course import Course
 
 PRICES = (1.0, 1000.0)  # of a miss, in false alarms: the range of the figure
 
@@ -31,6 +35,10 @@ class LearnerReport:
     counts: Counts
     curve: Curve = Curve()
     spread: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    levels: Levels | None = None
+    reliability: Reliability | None = None
+    periods: Periods = dataclasses.field(default_factory=Periods)
+    changes: Sequence[Change] = ()
 
 
 Line: TypeAlias = tuple[Sequence[float], Sequence[float], Sequence[float]]
@@ -75,6 +83,8 @@ class Content:
     weight: float = 0.5  # of sensitivity in the sum
     passes: str = ""  # what the curves show, if not the same as the table
     sweeps: Sequence[Sweep] = ()
+    own_prices: bool = False  # each event has its own
+    reasons: Table | None = None
     facts: Sequence[tuple[str, str]] = ()
     command: str = ""
 
@@ -102,13 +112,26 @@ def trivial(counts: Counts) -> dict[str, Counts]:
 
 
 def from_runs(
-    runs: Mapping[str, Sequence[Counts]], *, title: str, cost: tuple[float, float], unit: str
+    runs: Mapping[str, Course],
+    *,
+    title: str,
+    cost: tuple[float, float],
+    unit: str,
+    reasons: Table | None = None,
 ) -> Content:
-    """Return the content for runs, each given by its cumulative counts."""
+    """Return the content for runs."""
     fn, fp = cost
     learners = [
-        LearnerReport(clean(name), curve[-1], _curve([c for c in curve if c.events], fn, fp))
-        for name, curve in runs.items()
+        LearnerReport(
+            clean(name),
+            run.counts[-1],
+            _curve([c for c in run.counts if c.events], fn, fp),
+            levels=run.levels,
+            reliability=run.reliability,
+            periods=run.periods,
+            changes=run.changes,
+        )
+        for name, run in runs.items()
     ]
     order = sorted(range(len(learners)), key=lambda k: learners[k].counts.cost(fn, fp))
     return Content(
@@ -119,7 +142,18 @@ def from_runs(
         fn=fn,
         fp=fp,
         unit=unit,
+        own_prices=any(run.own_prices for run in runs.values()),
+        reasons=reasons,
     )
+
+
+def period_table(periods: Periods, most: int = 62) -> Table:
+    """Return the latest periods as a table."""
+    left = len(periods) - most
+    note = "Precision, recall, AUC and average precision are those of the events of the period."
+    if left > 0:
+        note = f"{note} The table leaves out the first {left:,} periods."
+    return Table(HEADER, periods.cells()[-most:], note=note)
 
 
 def _curve(points: Sequence[Counts], fn: float, fp: float) -> Curve:

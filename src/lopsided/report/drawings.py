@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..metrics import Counts
-from .canvas import FONT_SIZE, SOFT, Label, label_above, percent_numbers, plain_numbers
+from .canvas import COLOURS, FONT_SIZE, SOFT, Label, label_above, percent_numbers, plain_numbers
 from .content import PRICES, Content, LearnerReport, Sweep, cheapest, trivial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours without yellow, which is too light on white. The numbers of markers and
-# dashes differ from that of colours, so lines of the same colour differ in both.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+# The numbers of markers and dashes differ from that of colours, so lines of the same colour differ
+# in both.
 _MARKERS = "osD^vPX*"
 _DASHES = ("-", "--", "-.", ":")
 
 
-def _style(at: int) -> dict[str, Any]:
+def style(at: int) -> dict[str, Any]:
+    """Return the look of a line."""
     return {
-        "color": _COLOURS[at % len(_COLOURS)],
+        "color": COLOURS[at % len(COLOURS)],
         "marker": _MARKERS[at % len(_MARKERS)],
         "linestyle": _DASHES[at % len(_DASHES)],
     }
@@ -33,10 +33,10 @@ def _style(at: int) -> dict[str, Any]:
 def _line(axes: Axes, at: int, name: str, xs: Sequence[float], ys: Sequence[float]) -> Label | None:
     """Draw a line with a few markers; return the position of its label."""
     marks = sorted({round(k) for k in np.linspace(0, len(xs) - 1, 6)})
-    axes.plot(xs, ys, **_style(at), markevery=marks, clip_on=False)
+    axes.plot(xs, ys, **style(at), markevery=marks, clip_on=False)
     if not ys or math.isnan(ys[-1]):
         return None
-    return Label(xs[-1], ys[-1], name, _style(at)["color"])
+    return Label(xs[-1], ys[-1], name, style(at)["color"])
 
 
 def draw_curves(
@@ -64,7 +64,7 @@ def draw_tradeoff(axes: Axes, learners: Sequence[LearnerReport]) -> list[Label]:
     """Draw sensitivity by specificity."""
     ends = []
     for at, x in enumerate(learners):
-        look = {**_style(at), "linestyle": "none"}
+        look = {**style(at), "linestyle": "none"}
         xs, ys = x.counts.specificity, x.counts.sensitivity
         axes.errorbar(
             xs,
@@ -166,7 +166,7 @@ def draw_band(
     """Draw a line with its deviations around it."""
     low = [m - s for m, s in zip(means, spreads, strict=True)]
     high = [m + s for m, s in zip(means, spreads, strict=True)]
-    axes.fill_between(xs, low, high, color=_style(at)["color"], alpha=0.15, linewidth=0)
+    axes.fill_between(xs, low, high, color=style(at)["color"], alpha=0.15, linewidth=0)
     return _line(axes, at, name, xs, means)
 
 

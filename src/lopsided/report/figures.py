@@ -18,6 +18,7 @@ from .drawings import (
     draw_sweep,
     draw_tradeoff,
 )
+from .run_figures import of_runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,6 +121,7 @@ def _all(content: Content) -> Iterator[tuple[str, str, Callable[[Axes], list[Lab
             cheapest_in_words(whole),
             lambda axes: draw_prices(axes, whole, content),
         )
+    yield from of_runs(content)
     for sweep in content.sweeps:
         yield (
             f"{_capital(content.metric)} against {sweep.parameter}",

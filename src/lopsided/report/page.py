@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from .content import Content, Table
+from .content import Content, Table, period_table
 from .figures import Figure
 
 _CSS = """
-:root{--ink:#1b1f24;--soft:#57606a;--line:#d8dee4;--tint:#f6f8fa;--mark:#0072b2}
+:root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#57606a;--line:#d8dee4;
+--tint:#f6f8fa;--mark:#0072b2;--best:#e8f2f9}
 *{box-sizing:border-box}
 html{font-size:17px;-webkit-text-size-adjust:100%}
-body{margin:0;background:#fff;color:var(--ink);line-height:1.5;overflow-wrap:anywhere;
+body{margin:0;background:var(--paper);color:var(--ink);line-height:1.5;overflow-wrap:anywhere;
 font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 main{max-width:70rem;margin:0 auto;padding:1.5rem 1rem 3rem}
 header{border-top:4px solid var(--mark);padding-top:1rem}
@@ -26,11 +27,11 @@ p{margin:0 0 .75rem;max-width:46rem}
 table{border-collapse:separate;border-spacing:0;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.5rem .6rem;text-align:right;vertical-align:bottom;overflow-wrap:normal}
 td{white-space:nowrap}
-th:first-child{text-align:left;white-space:nowrap;position:sticky;left:0;background:#fff}
+th:first-child{text-align:left;white-space:nowrap;position:sticky;left:0;background:var(--paper)}
 thead th{font-weight:600;color:var(--soft);border-bottom:2px solid var(--line)}
 tbody th{font-weight:500}
 tbody tr+tr>*{border-top:1px solid var(--line)}
-tr.best>*{font-weight:700;background:#e8f2f9}
+tr.best>*{font-weight:700;background:var(--best)}
 tr.beside>*{color:var(--soft);font-weight:400}
 .figures{display:grid;gap:2rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,27rem),1fr))}
 figure{margin:0;min-width:0;max-width:44rem}
@@ -41,8 +42,13 @@ dl{display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap
 margin:0}
 dt{color:var(--soft)}
 dd{margin:0}
+ol.changes{margin:0;padding-left:1.6rem}
+ol.changes li{margin:0 0 .3rem}
 pre{background:var(--tint);border:1px solid var(--line);border-radius:6px;padding:.75rem 1rem;
 margin:0 0 1rem;overflow-x:auto;font:.95rem/1.5 ui-monospace,SFMono-Regular,Menlo,monospace}
+@media screen and (prefers-color-scheme:dark){:root{--paper:#14181d;--ink:#e6eaef;--soft:#a3adb8;
+--line:#343c46;--tint:#1c2229;--mark:#58a6e0;--best:#17324a;--blue:#58a6e0;--red:#f08a4b;
+--green:#3fc79a;--pink:#e09ac4;--amber:#f0b43c;--sky:#8ccbf2}}
 @media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}}
 @media print{html{font-size:10.5pt}main{max-width:none;padding:0}h2{break-after:avoid}
 .scroll{overflow:visible;border:0}pre{white-space:pre-wrap}section:last-child{break-inside:avoid}
@@ -57,6 +63,7 @@ def page(content: Content, figures: Sequence[Figure]) -> str:
     parts = ["<section><h2>Learners</h2>", *table(content.table), "</section>"]
     if figures:
         parts += ["<section><h2>Figures</h2>", *side_by_side(figures), "</section>"]
+    parts += _of_one_run(content)
     parts.append("<section><h2>What was run</h2>")
     if content.command:
         parts.append(f"<pre><code>{escape(content.command)}</code></pre>")
@@ -64,6 +71,26 @@ def page(content: Content, figures: Sequence[Figure]) -> str:
     parts += [f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in content.facts]
     parts += ["</dl>", "</section>"]
     return document(content.title, content.sentence, parts)
+
+
+def _of_one_run(content: Content) -> list[str]:
+    """Return changes, periods and reasons."""
+    parts: list[str] = []
+    only = content.learners[0] if len(content.learners) == 1 else None
+    if only and only.changes:
+        items = [f"<li>{escape(_capital(str(change)))}</li>" for change in only.changes]
+        parts += ["<section><h2>Changes</h2>", '<ol class="changes">', *items, "</ol></section>"]
+    if only and len(only.periods) > 1:
+        own = table(period_table(only.periods), "Table of periods")
+        parts += ["<section><h2>Periods</h2>", *own, "</section>"]
+    if content.reasons is not None:
+        own = table(content.reasons, "Table of reasons")
+        parts += ["<section><h2>Reasons</h2>", *own, "</section>"]
+    return parts
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def document(title: str, sentence: str, parts: Sequence[str]) -> str:
