@@ -1,6 +1,6 @@
 // What a learner is: four functions that every learner has, and hooks that it may have.
 //
-//   double score(x) const                  what it says of a row; changes nothing that can be seen
+//   double score(x) const                  the score of a row; changes nothing that is visible
 //   bool learn(x, target, score)           learns from the row scored last; whether it took a step
 //   void options(visit)                    names its options
 //   void state(visit)                      names its state, and validates what was loaded

@@ -1,4 +1,4 @@
-// What a bank knows of a tile: some of its models, with their values for all features side by side.
+// The interface of a tile to its bank: some of the bank's models, with their values for each feature side by side.
 #pragma once
 
 #include <memory>
@@ -29,14 +29,14 @@ class AnyTile {
     return table_.get() + (feature * width() + i) * slots_ + l;
   }
 
-  // Memory for some features, of which none has begun.
+  // Allocates memory for features, all untouched.
   void reserve(std::size_t features) {
     size_ = features * width() * slots_;
     table_ = {LineAllocator<double>().allocate(size_), Free{size_}};
   }
   virtual void begin(std::size_t feature) = 0;
 
-  // Of model l: its options in, where its state is, whether it can learn in a bank with these options.
+  // For model l: takes its options, finds its state, and says whether it can learn in a bank with these options.
   virtual int place(std::size_t l) const = 0;  // in its vector
   virtual void options(std::size_t l, GiveOptions& give) = 0;
   virtual void state(std::size_t l, StateList& list) = 0;
@@ -48,11 +48,11 @@ class AnyTile {
   virtual void observe(const DenseRow& x, const Target& target, Count visit, Count row) = 0;
   virtual void observe(const SparseRow& x, const Target& target, Count visit, Count row) = 0;
   virtual void skip(Count visit) = 0;
-  // The scores of the last `count` rows go to their arrays.
+  // Writes the scores of the last `count` rows to their arrays.
   virtual void hand_over(Count first, Count count) = 0;
-  // What has happened so far: what is `shared`, and what each model has of its own.
+  // The progress so far: what is `shared`, and what belongs to each model.
   virtual void tell(const Tally& shared) = 0;
-  // The scores are in their places: what they mean is learned from those.
+  // The scores have been written: calibrations are learned from them.
   void calibrate(const Pass& pass) {
     calibrations_.resize(models_.size());
     for (std::size_t l = 0; l < models_.size(); ++l) {
@@ -73,7 +73,7 @@ class AnyTile {
   virtual bool score(const DenseRow& x, std::vector<double*>& found, std::span<double* const> out, Count row) const = 0;
   virtual bool score(const SparseRow& x, std::vector<double*>& found, std::span<double* const> out,
                      Count row) const = 0;
-  // How many of some features have a weight, by model.
+  // The number of features with a weight, for each model.
   virtual void nonzeros(std::size_t first, std::size_t last, Count* out) const = 0;
 
  protected:
@@ -91,7 +91,7 @@ class AnyTile {
   std::vector<Calibration> calibrations_;
 };
 
-// A tile for the first ones of some models.
+// A tile for the first of the models.
 using MakeTile = std::unique_ptr<AnyTile> (*)(std::span<Banked>);
 inline constexpr std::size_t largest_tile = 3;  // vectors
 

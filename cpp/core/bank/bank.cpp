@@ -1,5 +1,5 @@
 // Models of one kind that differ in their parameters, learned in one pass: rows are read and scaled once, and the
-// values that the models have for a feature lie side by side. Each ends as it would have alone, to the bit.
+// values that the models have for a feature lie side by side. Each model has the same bits as if it had learned alone.
 #include "bank.hpp"
 
 #include <mutex>
@@ -102,14 +102,14 @@ class Bank {
   std::size_t models() const { return all_.size(); }
   Index features() const { return columns_; }
 
-  // Whether it can say what its models would say of these rows.
+  // Whether its models can score these rows together.
   bool scores(const Rows& rows) const {
     bool yes = sparse(rows) == sparse_ && rows.columns() == columns_;
     for (const auto& tile : tiles_) yes = yes && tile->scores();
     return yes;
   }
-  // What the models say of rows that are not learned, where that is wanted. False if some of it is not finite. Several
-  // threads may ask: nothing changes.
+  // Scores of rows that are not learned, for the models that want them. False if a score is not finite. Changes nothing,
+  // so that several threads may call it.
   template <class Row>
   bool score(const Rows& rows, std::span<double* const> out) const {
     Prepare prepare = prepare_;
@@ -137,7 +137,7 @@ class Bank {
     return finite;
   }
 
-  // How many weights each model has, the constant's not counted.
+  // The number of weights of each model, without the constant.
   void nonzeros(Count* out) const {
     const std::size_t first = numbered_ + static_cast<std::size_t>(prepare_.offset());  // the constant came first
     const std::size_t last = numbered_ ? features_.size() : static_cast<std::size_t>(columns_) + prepare_.offset();
@@ -150,9 +150,8 @@ class Bank {
  private:
   bool sparse(const Rows& rows) const { return rows.sparse() && !(prepare_.standard && prepare_.centred); }
 
-  static constexpr std::size_t most = std::size_t{1} << 27;  // numbers of features: 1 GB
-  static constexpr std::size_t few =
-      8;  // numbers of rows for each feature: what a place costs, by what a look at it does
+  static constexpr std::size_t most = std::size_t{1} << 27;  // values: 1 GB
+  static constexpr std::size_t few = 8;  // features are numbered if rows have fewer values than this for each
 
   void for_each_model(auto visit) {
     for (const auto& tile : tiles_)
@@ -179,8 +178,8 @@ class Bank {
     }
     out.x = x;
   }
-  // Where few rows have many features, these have places in the order in which they come: those that do not come
-  // take no room.
+  // Where few rows have many features, these are numbered in the order of their first use, so that unused ones take no
+  // memory.
   LOPSIDED_INLINE const Index* placed(const SparseRow& x, std::vector<Index>& out) {
     if (out.size() < static_cast<std::size_t>(x.size)) out.resize(static_cast<std::size_t>(x.size));
     for (Index k = 0; k < x.size; ++k) {
@@ -200,11 +199,11 @@ class Bank {
     for (const auto& tile : tiles_) tile->begin(place);
   }
 
-  // What the bank and the model have of the same name.
+  // The entries of the bank and of the model with the same name.
   void give(AnyTile& tile, std::size_t l, Model& model) {
     Count updates = tile.updates(l);
     StateList theirs, ours;
-    model.state(theirs);  // before it grows: there is less to look at
+    model.state(theirs);  // before it grows, while there is less to compare
     ours.place = tile.place(l);
     ours("rounds", rounds_);
     ours("updates", updates);
@@ -224,8 +223,8 @@ class Bank {
       else to.vector->assign(from.vector->data(), from.vector->size());
     }
   }
-  // Some numbers of all features, from the first on, which have lain side by side in `out` since the model began. What
-  // is still as it was then is not written, and may take no memory.
+  // Some values of all features, to `out`, where they are adjacent. Values that have not changed since the model began
+  // are not written: their pages may not even be allocated.
   void give(AnyTile& tile, std::size_t l, std::size_t first, std::size_t count, double* out) {
     constexpr std::size_t block = 64;
     std::vector<double> now(block * count);
@@ -252,7 +251,7 @@ class Bank {
     }
   }
 
-  std::span<Banked> all_;  // there while it learns, and how many they were
+  std::span<Banked> all_;  // set while it learns, and the number of features
   std::vector<std::unique_ptr<AnyTile>> tiles_;
   Prepare prepare_;
   Cost cost_;
@@ -261,8 +260,8 @@ class Bank {
   Count rounds_ = 0;
   Index columns_ = 0;
   bool sparse_ = false, numbered_ = false;
-  std::vector<Index> places_;  // of each feature, while it learns; 0: it has not come
-  std::vector<Index> features_{0};  // of each place; 0 is that of all that have not come
+  std::vector<Index> places_;  // of each feature, while it learns; 0: not seen yet
+  std::vector<Index> features_{0};  // of each place; 0 is shared by all that have not been seen
 };
 
 // Many models are several banks, each on a thread of its own.
@@ -317,7 +316,7 @@ class Banks final : public Learned {
     std::size_t first;  // model
     Bank bank;
   };
-  // Each bank on a thread, with the kind of row it learned from. Whether all said yes.
+  // Calls each bank on a thread of its own, with the kind of row it learned from. Whether all returned true.
   bool by_row(bool sparse, auto work) {
     std::vector<char> said(parts_.size());
     in_parallel(parts_.size(), parts_.size(), [&](std::size_t t, Count, Count) {

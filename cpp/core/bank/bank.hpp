@@ -5,7 +5,7 @@
 
 LOPSIDED_ISA_BEGIN
 
-// Null, and nothing has happened, if these models cannot learn together.
+// Null, with nothing changed, if these models cannot learn together.
 std::shared_ptr<Learned> learn_in_bank(const Rows& rows, std::span<Banked> all, MakeTile make);
 
 LOPSIDED_ISA_END

@@ -10,14 +10,14 @@
 
 namespace lopsided {
 
-// What becomes of one model.
+// The outcome for one model.
 struct Banked {
-  Model* model;                           // has learned nothing yet
+  Model* model;                           // untrained
   Pass pass;                              // the same rows for all
-  std::optional<DataError> failure = {};  // the model stays as it is
+  std::optional<DataError> failure = {};  // the model is unchanged
 };
 
-// What models have learned together, until they take it: many are never looked at again.
+// What models have learned together, until each takes its state: many are never used again.
 class Learned {
  public:
   virtual ~Learned() = default;
@@ -26,14 +26,14 @@ class Learned {
   virtual void give(std::size_t place, Model& model) = 0;
   // How many features have a weight.
   virtual Count nonzeros(std::size_t place) = 0;
-  // What each model would say of rows, unless its array is null. False if they are to be asked one by one.
+  // The scores of each model, unless its array is null. False if the models must score one by one.
   virtual bool score(const Rows& rows, std::span<double* const> out) = 0;
 };
 
-// Whether models of this kind can, if they are alike.
+// Whether models of this kind can learn together.
 bool learns_together(std::string_view kind);
 
-// Null, and nothing has happened, if these models cannot learn together.
+// Null, with nothing changed, if these models cannot learn together.
 std::shared_ptr<Learned> learn_together(std::string_view kind, const Rows& rows, std::span<Banked> all);
 
 }  // namespace lopsided

@@ -1,7 +1,7 @@
-// How learners work in a bank: the formulas of each, over vectors. `Real` is a vector; a learner's numbers of a
-// feature, `width` of them, lie in a table beside those of the other models of the vector and of the pack. A number
-// that is `initial` below 0 was never written: the model has a 0 there. A learner that `takes_in` a row
-// changes its numbers before it scores; `banks` says whether, with its options, it can learn in a bank.
+// Learners in a bank: the formulas of each, over vectors. `Real` is a vector; the `width` values that a learner has for
+// a feature lie in a table beside those of the other models of the vector and of the pack. A value whose `initial` is
+// below 0 and that was never written stands for 0. A learner that `takes_in` a row changes its values before it scores;
+// `banks` says whether it can learn in a bank with its options.
 #pragma once
 
 #include <tuple>
@@ -14,7 +14,7 @@
 
 LOPSIDED_ISA_BEGIN
 
-// The numbers of one feature and part: number i of all models of the part.
+// The values of one feature and part: value i of all models of the part.
 template <class Real>
 struct Numbers {
   double* first;
@@ -22,7 +22,7 @@ struct Numbers {
   Anywhere<Real>& operator[](std::size_t i) const { return *reinterpret_cast<Anywhere<Real>*>(first + i * apart); }
 };
 
-// What a pack has of the k-th feature of a row: a sparse one has been looked up, a dense one has all.
+// The values of a pack for the k-th feature of a row; those of sparse rows have been looked up.
 template <class Real, int parts, std::size_t width>
 struct Beside {
   static constexpr std::size_t models = static_cast<std::size_t>(models_in<Real>) * parts;
@@ -136,7 +136,7 @@ struct SecondOrder {
   void state(auto&& visit) { learner.state(visit); }
 };
 
-// Sparse learners with a shrink of their own; a target for the sparsity is no work for a bank.
+// Sparse learners with their own shrinkage; a target sparsity cannot be learned in a bank.
 template <class Rule>
 struct Shrinking {
   static constexpr bool takes_in = Rule::takes_in;
@@ -146,7 +146,7 @@ struct Shrinking {
   double clip = 0;
   TargetSparsity target;
   Count seen = 0;
-  Table table{width};  // only to name it
+  Table table{width};  // for its type only
 
   template <class Real, int parts, class Row>
   LOPSIDED_INLINE static void take_in(const Pack<Shrinking, parts>& all, const Row& x, auto at) {

@@ -25,8 +25,8 @@ struct OptionList final : OptionVisitor {
   }
 };
 
-// Gives the options of a model to a bank. A number has a place of its own in a vector; everything else the models
-// share, and must be the same as in the first one.
+// Gives the options of a model to a bank. A number has its own element of a vector; all other options are shared, and
+// must be equal to those of the first model.
 struct GiveOptions {
   const std::vector<double>&values, &first;
   int place;
@@ -54,7 +54,7 @@ struct GiveOptions {
   }
 };
 
-// Where a model or a bank has its state.
+// Addresses of the state of a model or a bank.
 struct StateList final : StateVisitor {
   struct Item {
     double* number = nullptr;

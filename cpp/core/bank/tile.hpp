@@ -1,4 +1,4 @@
-// As many models of a bank as fit the registers: `parts` vectors.
+// As many models of a bank as fit into registers: `parts` vectors.
 #pragma once
 
 #include "../simd.hpp"
@@ -7,7 +7,7 @@
 
 LOPSIDED_ISA_BEGIN
 
-// What does not depend on the learner: what became of the models.
+// The part that does not depend on the learner: the outcome for each model.
 template <class Real, int parts>
 class TileOf : public AnyTile {
  public:

@@ -1,5 +1,5 @@
-// Numbers of several models side by side, as wide as the instruction set has them, and sums over a row with the
-// bits that each model alone would get (row.hpp).
+// Vectors that hold one number of several models, as wide as the instruction set allows, and sums over a row with the
+// same bits as in a single model (row.hpp).
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline constexpr int models_in = static_cast<int>(sizeof(Real) / sizeof(double))
 template <class Real>
 using Anywhere [[gnu::aligned(8), gnu::may_alias]] = Real;
 
-// Several vectors at once, as many as there is room for in the registers of four sums.
+// Several vectors at once: as many as four sums can keep in registers.
 template <class Real, int parts>
 using Pack = std::array<Real, parts>;
 
@@ -35,12 +35,12 @@ LOPSIDED_INLINE inline void for_each_part(auto visit) {
   }(std::make_integer_sequence<int, parts>{});
 }
 
-// Where the numbers of the next row's features are, each so many of them. They are brought near, into the second cache,
-// four at a time between the sums of this row: all at once they would wait for each other. Inlined: see prefetch.hpp.
+// Addresses of the next row's features, with `numbers` values each. They are prefetched into the L2 cache, four at a
+// time between the sums of this row: all at once they would queue up. Inlined: see prefetch.hpp.
 template <std::size_t numbers>
 struct Next {
-  double* const* places = nullptr;  // behind the last there is room for three more
-  Index size = 0;  // none: they are near
+  double* const* places = nullptr;  // readable three entries past the last
+  Index size = 0;  // 0: all are cached
 
   LOPSIDED_INLINE void operator()(Index k) const {
     constexpr std::size_t line = 64 / sizeof(double);
@@ -48,20 +48,20 @@ struct Next {
     for (int i = 0; i < 4; ++i)
       for (std::size_t at = 0; at < numbers; at += line) __builtin_prefetch(places[k + i] + at, 0, 2);
   }
-  // Those that the sums of a row of so many features have not asked for.
+  // Prefetches what the sums of a row with that many features have not.
   LOPSIDED_INLINE void rest(Index features) const {
     for (Index k = features & ~3; k < size; k += 4) (*this)(k);
   }
 };
 
-inline constexpr auto near = [](Index) {};  // nothing is to be brought
+inline constexpr auto near = [](Index) {};  // no prefetch
 
 // Sums of term(k, part), with the bits of `fixed_order::quarters`.
 template <class Real, int parts, class Term>
 LOPSIDED_INLINE inline Pack<Real, parts> sums(const SparseRow& x, Term term, auto next) {
   Pack<Real, parts> a{}, b{}, c{}, d{};
   Index k = 0;
-  for (; k + 4 <= x.size; k += 4) {  // one after the other: there are no registers for more
+  for (; k + 4 <= x.size; k += 4) {  // one by one: there are no registers for more
     next(k);
     for_each_part<parts>([&](auto p) { a[p] += term(k, p); });
     for_each_part<parts>([&](auto p) { b[p] += term(k + 1, p); });

@@ -45,7 +45,7 @@ class WeightedMajority {
   }
 
   bool scales() const { return scales_; }
-  bool dense() const { return dense_; }  // wants dense rows
+  bool dense() const { return dense_; }  // needs dense rows
 
   // Takes the row into the running statistics and returns its score.
   template <RowLike Row>

@@ -1,4 +1,4 @@
-// A step of so many times x, where one is taken.
+// A step along x, if there is one.
 #pragma once
 
 #include "../learner.hpp"

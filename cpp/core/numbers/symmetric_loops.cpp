@@ -58,7 +58,7 @@ inline Rows4<Value> rows4(const Value* tile) {
   constexpr std::size_t n = side<Value>;
   return {one(tile), one(tile + n), one(tile + 2 * n), one(tile + 3 * n)};
 }
-// `far`: the matrix is more than the caches nearby hold, so what comes 16 tiles later is asked for.
+// `far`: the matrix does not fit the L2 cache, so tiles are prefetched 16 ahead.
 template <bool far, class Value>
 inline Rows4<Value> subtract(Value* tile, const Value* si, const Value* s) {
   constexpr std::size_t n = side<Value>, ahead = 16 * n * n;
@@ -209,7 +209,7 @@ void subtract_multiply(Value* __restrict tiles, std::size_t rows, const Value* _
     }
 }
 
-// The same bits where x is 0 but in `count` vectors of it: what is multiplied by 0 is left out.
+// The same bits where only `count` vectors of x are nonzero: products with 0 are left out.
 template <bool far, class Value>
 void subtract_multiply(Value* __restrict tiles, std::size_t rows, const Value* __restrict x, const Value* __restrict s,
                        Value* __restrict out, const Index* __restrict places, std::size_t count) {

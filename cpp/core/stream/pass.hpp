@@ -34,7 +34,7 @@ struct Pass {
   Count every = 0;                        // rounds between points of the curve; 0: no curve
   const double* days = nullptr;           // of each row, for a budget that is daily
   const double* delays = nullptr;         // events that come before each row's label; none: at once
-  bool free = false;                      // labels that nobody asked for, of events met before
+  bool free = false;                      // unasked labels of earlier events
   PriceList prices;                       // of each row
 
   double* scores = nullptr;               // progressive scores, in visiting order

@@ -32,7 +32,7 @@ struct Kept {
     values = {x.values, static_cast<std::size_t>(x.size)};
     indices = {x.indices, static_cast<std::size_t>(x.size)};
   }
-  // Whether a row of so many columns can have these numbers.
+  // Whether these are valid values of a row with that many columns.
   bool fits(Index columns) const {
     if (!sparse) return indices.empty() && values.size() <= static_cast<std::size_t>(columns);
     return values.size() == indices.size() && are_features(indices, static_cast<std::size_t>(columns));
@@ -210,7 +210,7 @@ class Pending {
   double most_ = 10000;
   std::vector<Entry> ring_{1};         // as many as a power of two
   std::size_t mask_ = 0;               // that less one
-  std::size_t first_ = 0, count_ = 0;  // of them so many are in use, and some of these no longer wait
+  std::size_t first_ = 0, count_ = 0;  // how many are in use, including some that no longer wait
   std::size_t waiting_ = 0;
   std::vector<double> room_;  // values, and indices two by two
   std::size_t next_ = 0;      // from here on the next are put

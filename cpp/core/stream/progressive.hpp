@@ -42,7 +42,7 @@ LOPSIDED_INLINE inline void calibrate(Decider& decider, double score, double y, 
   if constexpr (!L::hooks.log_odds) decider.calibration.record(score, y, weight);
 }
 
-// The label of a kept row has arrived: the learner, as it is now, learns from the row as it was.
+// The label of a kept row has arrived: the current learner learns from the row as it was stored.
 template <Learner L>
 [[gnu::noinline]] bool learn_late(L& learner, Decider& decider, Cost& cost, Count& round, Asker& asker,
                                   const Kept& kept, double y, double weight, const std::optional<double>& rho,

@@ -1,4 +1,4 @@
-// Work on rows that do not hang on each other, on all cores. The environment variable LOPSIDED_THREADS
+// Work on independent rows, on all cores. The environment variable LOPSIDED_THREADS
 // says how many threads there may be.
 #pragma once
 
