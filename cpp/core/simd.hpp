@@ -8,10 +8,21 @@
 // LOPSIDED_BEST(f(x)) calls the one for this processor. No vector crosses the border between the copies.
 #pragma once
 
+// Functions between the two are compiled for a processor with these features. Intrinsics come from headers before.
+#define LOPSIDED_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#ifdef __clang__
+#define LOPSIDED_TARGET_BEGIN(features) \
+  LOPSIDED_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define LOPSIDED_TARGET_END LOPSIDED_PRAGMA(clang attribute pop)
+#else
+#define LOPSIDED_TARGET_BEGIN(features) LOPSIDED_PRAGMA(GCC push_options) LOPSIDED_PRAGMA(GCC target(features))
+#define LOPSIDED_TARGET_END LOPSIDED_PRAGMA(GCC pop_options)
+#endif
+
 #ifdef LOPSIDED_AVX2_COPY
 #define LOPSIDED_ISA avx2
-#define LOPSIDED_REGION_BEGIN _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma\")")
-#define LOPSIDED_REGION_END _Pragma("GCC pop_options")
+#define LOPSIDED_REGION_BEGIN LOPSIDED_TARGET_BEGIN("avx2,fma")
+#define LOPSIDED_REGION_END LOPSIDED_TARGET_END
 #else
 #define LOPSIDED_ISA plain
 #define LOPSIDED_REGION_BEGIN

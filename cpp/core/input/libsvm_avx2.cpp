@@ -7,11 +7,12 @@
 
 #include <x86intrin.h>
 
-#define LOPSIDED_AVX2 __attribute__((target("avx2,bmi,popcnt")))
-#define LOPSIDED_AVX512 __attribute__((target("avx2,bmi,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")))
-#define LOPSIDED_AVX2_INLINE [[gnu::always_inline]] inline LOPSIDED_AVX2
-#define LOPSIDED_AVX2_LAMBDA __attribute__((target("avx2,bmi,popcnt"), always_inline))
+#define LOPSIDED_AVX2 "avx2,bmi,popcnt"
+#define LOPSIDED_AVX512 LOPSIDED_AVX2 ",avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2"
 
+bool lopsided::FastRows::possible() { return simd::has_avx2; }
+
+LOPSIDED_TARGET_BEGIN(LOPSIDED_AVX2)
 namespace lopsided {
 
 namespace {
@@ -23,19 +24,19 @@ struct Marks {
 
 // Indexed by the low four bits of a byte. Where the table has 0, only the byte 0 could match, and that one looks up
 // the blank.
-LOPSIDED_AVX2_INLINE __m128i table_of_blanks() {
+[[gnu::always_inline]] inline __m128i table_of_blanks() {
   return _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0);
 }
 
 // `marks` finds the bits; `places` writes their positions, rounded up to a full group, and returns the end of the
 // real ones.
 struct Avx2 {
-  LOPSIDED_AVX2 static Marks marks(const char* p) {
+  static Marks marks(const char* p) {
     const __m256i blanks = _mm256_broadcastsi128_si256(table_of_blanks());
     Marks out;
     for (int half = 0; half < 2; ++half) {
       const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32 * half));
-      const auto bits = [&](__m256i same) LOPSIDED_AVX2_LAMBDA {
+      const auto bits = [&](__m256i same) __attribute__((always_inline)) {
         return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(same))) << (32 * half);
       };
       out.blanks |= bits(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(blanks, x), x));
@@ -44,7 +45,7 @@ struct Avx2 {
     }
     return out;
   }
-  LOPSIDED_AVX2 static std::uint32_t* places(std::uint64_t bits, std::uint32_t at, std::uint32_t* out) {
+  static std::uint32_t* places(std::uint64_t bits, std::uint32_t at, std::uint32_t* out) {
     std::uint32_t* const end = out + std::popcount(bits);
     do {
       for (int k = 0; k < 6; ++k, bits = _blsr_u64(bits))
@@ -55,15 +56,17 @@ struct Avx2 {
   }
 };
 
+LOPSIDED_TARGET_END
+LOPSIDED_TARGET_BEGIN(LOPSIDED_AVX512)
 // Masked intrinsics with all mask bits set: GCC 12 warns about its own unmasked ones.
 struct Avx512 {
-  LOPSIDED_AVX512 static Marks marks(const char* p) {
+  static Marks marks(const char* p) {
     const __m512i x = _mm512_loadu_si512(p);
     const __m512i blanks = _mm512_maskz_broadcast_i32x4(0xffff, table_of_blanks());
     return {_mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(blanks, x), x), _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(':')),
             _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('\n'))};
   }
-  LOPSIDED_AVX512 static std::uint32_t* places(std::uint64_t bits, std::uint32_t at, std::uint32_t* out) {
+  static std::uint32_t* places(std::uint64_t bits, std::uint32_t at, std::uint32_t* out) {
     alignas(64) static constexpr auto numbers = [] {
       std::array<unsigned char, 64> out{};
       for (int k = 0; k < 64; ++k) out[k] = static_cast<unsigned char>(k);
@@ -80,18 +83,20 @@ struct Avx512 {
     return end;
   }
 };
+LOPSIDED_TARGET_END
+LOPSIDED_TARGET_BEGIN(LOPSIDED_AVX2)
 
 // All ones where lane k of eight is below n.
-LOPSIDED_AVX2_INLINE __m256i below(Index n) {
+[[gnu::always_inline]] inline __m256i below(Index n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-LOPSIDED_AVX2_INLINE __m256i load(const std::uint32_t* p) {
+[[gnu::always_inline]] inline __m256i load(const std::uint32_t* p) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
 
 // Same bits as sparse_square, given the sum of squares of all full groups of four.
-LOPSIDED_AVX2_INLINE double total(__m256d squares, const double* values, Index n) {
+[[gnu::always_inline]] inline double total(__m256d squares, const double* values, Index n) {
   double lane[4];
   _mm256_storeu_pd(lane, squares);
   for (Index k = n & ~3; k < n; ++k) lane[0] += values[k] * values[k];
@@ -107,7 +112,7 @@ struct Words {
 
 // Reads a line of compact pairs; only the order of its indices is left to check. Without `signs` a minus sign fails.
 template <bool signs>
-LOPSIDED_AVX2 bool read_compact(const Words& words, Index base, Index* indices, double* values, double& square) {
+bool read_compact(const Words& words, Index base, Index* indices, double* values, double& square) {
   const char* const text = words.text;
   const std::uint32_t *const ends = words.ends, *const colons = words.colons;
   const auto n = static_cast<Index>(words.size);
@@ -121,7 +126,7 @@ LOPSIDED_AVX2 bool read_compact(const Words& words, Index base, Index* indices, 
     __m128i bytes;
     const double *index, *value;  // entries of the shape tables
   };
-  const auto pair = [&](Index k) LOPSIDED_AVX2_LAMBDA {
+  const auto pair = [&](Index k) __attribute__((always_inline)) {
     const std::size_t before = ends[k], colon = colons[k], end = ends[k + 1];
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + end - 16));
     const std::size_t negative = signs && text[colon + 1] == '-';
@@ -130,15 +135,16 @@ LOPSIDED_AVX2 bool read_compact(const Words& words, Index base, Index* indices, 
     return Pair{bytes, &compact_indices[compact_index(end - colon, colon - before)],
                 &compact_shapes[compact_shape(end - colon, negative, place)]};
   };
-  const auto both = [](__m128i low, __m128i high)
-                        LOPSIDED_AVX2_LAMBDA { return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1); };
+  const auto both = [](__m128i low, __m128i high) __attribute__((always_inline)) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+  };
   const auto load_two = [](const double* low, const double* high)
-                            LOPSIDED_AVX2_LAMBDA { return _mm_loadh_pd(_mm_load_sd(low), high); };
+                            __attribute__((always_inline)) { return _mm_loadh_pd(_mm_load_sd(low), high); };
   struct Two {
     __m256i fours;  // groups of four digits
     __m128d divisors;
   };
-  const auto two = [&](Index first, Index second) LOPSIDED_AVX2_LAMBDA {
+  const auto two = [&](Index first, Index second) __attribute__((always_inline)) {
     const Pair a = pair(first), b = pair(second);
     const __m256i control =
         both(_mm_castpd_si128(load_two(a.index, a.value)), _mm_castpd_si128(load_two(b.index, b.value)));
@@ -146,7 +152,7 @@ LOPSIDED_AVX2 bool read_compact(const Words& words, Index base, Index* indices, 
     largest = _mm256_max_epu8(largest, digits);
     return Two{_mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds), load_two(a.value + 1, b.value + 1)};
   };
-  const auto read = [&](Index k, const Two& first, const Two& second) LOPSIDED_AVX2_LAMBDA {
+  const auto read = [&](Index k, const Two& first, const Two& second) __attribute__((always_inline)) {
     const __m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(first.fours, second.fours), myriads);
     const __m256i parts = _mm256_permutevar8x32_epi32(eights, apart);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(indices + k),
@@ -171,7 +177,7 @@ LOPSIDED_AVX2 bool read_compact(const Words& words, Index base, Index* indices, 
 
 // With `mixed` a value of another notation is listed as odd, without it the row is refused.
 template <bool mixed>
-LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, FastRows::Numbers& numbers) {
+[[gnu::always_inline]] inline bool read_digits(const Words& words, FastRows::Numbers& numbers) {
   numbers.odd.clear();
   const char* const text = words.text;
   const std::uint32_t *const ends = words.ends, *const colons = words.colons;
@@ -182,11 +188,13 @@ LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, FastRows::Numbers& num
                 hundreds = _mm256_set1_epi32(0x00010064), myriads = _mm256_set1_epi32(0x00012710);
   const __m256i nine = _mm256_set1_epi8(9);
   __m256i largest = nine;
-  const auto bytes = [](const void* p) LOPSIDED_AVX2_LAMBDA { return _mm_loadu_si128(static_cast<const __m128i*>(p)); };
-  const auto both = [](__m128i low, __m128i high)
-                        LOPSIDED_AVX2_LAMBDA { return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1); };
+  const auto bytes = [](const void* p)
+                         __attribute__((always_inline)) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); };
+  const auto both = [](__m128i low, __m128i high) __attribute__((always_inline)) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+  };
   // Value and index of a pair, in groups of four digits.
-  const auto fours = [&](std::size_t k) LOPSIDED_AVX2_LAMBDA {
+  const auto fours = [&](std::size_t k) __attribute__((always_inline)) {
     const std::size_t before = ends[k], colon = colons[k], end = ends[k + 1];
     const __m128i value = bytes(text + end - 16);
     const std::size_t negative = text[colon + 1] == '-';
@@ -215,7 +223,7 @@ LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, FastRows::Numbers& num
     largest = _mm256_max_epu8(largest, digits);
     return _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
   };
-  const auto store = [&](std::size_t k, __m256i first, __m256i second) LOPSIDED_AVX2_LAMBDA {
+  const auto store = [&](std::size_t k, __m256i first, __m256i second) __attribute__((always_inline)) {
     const __m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(first, second), myriads);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(values + 2 * k), _mm256_castsi256_si128(eights));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(indices + 2 * k), _mm256_extracti128_si256(eights, 1));
@@ -230,8 +238,6 @@ LOPSIDED_AVX2_INLINE bool read_digits(const Words& words, FastRows::Numbers& num
 }
 
 }  // namespace
-
-bool FastRows::possible() { return simd::has_avx2; }
 
 FastRows::FastRows(std::string_view text, const LibsvmOptions& options)
     : text_(text), options_(options), wide_(!options.narrow && simd::has_avx512) {}
@@ -289,8 +295,12 @@ bool FastRows::read(const char* p, Index* indices, double* values, Row& row) {
 }
 
 void FastRows::scan(const char* p) { wide_ ? scan_avx512(p) : scan_avx2(p); }
-__attribute__((flatten)) LOPSIDED_AVX2 void FastRows::scan_avx2(const char* p) { scan_with<Avx2>(p); }
-__attribute__((flatten)) LOPSIDED_AVX512 void FastRows::scan_avx512(const char* p) { scan_with<Avx512>(p); }
+[[gnu::flatten]] void FastRows::scan_avx2(const char* p) { scan_with<Avx2>(p); }
+LOPSIDED_TARGET_END
+LOPSIDED_TARGET_BEGIN(LOPSIDED_AVX512)
+[[gnu::flatten]] void FastRows::scan_avx512(const char* p) { scan_with<Avx512>(p); }
+LOPSIDED_TARGET_END
+LOPSIDED_TARGET_BEGIN(LOPSIDED_AVX2)
 
 template <class Machine>
 void FastRows::scan_with(const char* p) {
@@ -343,21 +353,23 @@ bool FastRows::read_label(const char* p, const char* end, std::int32_t& label) c
 }
 
 // If no length is bad, every word but the first has its colon.
-LOPSIDED_AVX2 FastRows::Lengths FastRows::classify_lengths(const std::uint32_t* ends, const std::uint32_t* colons,
-                                                           Index n, int compact) {
+FastRows::Lengths FastRows::classify_lengths(const std::uint32_t* ends, const std::uint32_t* colons, Index n,
+                                             int compact) {
   __m256i index = _mm256_setzero_si256(), value = index, pair = index;  // lengths plus one
-  const auto look = [&](Index k, auto length) LOPSIDED_AVX2_LAMBDA {
+  const auto look = [&](Index k, auto length) __attribute__((always_inline)) {
     const __m256i before = load(ends + k), colon = load(colons + k), end = load(ends + k + 1);
     index = _mm256_max_epu32(index, length(before, colon));
     value = _mm256_max_epu32(value, length(colon, end));
     pair = _mm256_max_epu32(pair, length(before, end));
   };
-  const auto length = [](__m256i from, __m256i to) LOPSIDED_AVX2_LAMBDA { return _mm256_sub_epi32(to, from); };
+  const auto length = [](__m256i from, __m256i to)
+                          __attribute__((always_inline)) { return _mm256_sub_epi32(to, from); };
   Index k = 0;
   for (; k + 8 <= n; k += 8) look(k, length);
   const __m256i left = below(n - k);
-  look(k, [&](__m256i from, __m256i to) LOPSIDED_AVX2_LAMBDA { return _mm256_and_si256(length(from, to), left); });
-  const auto within = [](__m256i lengths, int most) LOPSIDED_AVX2_LAMBDA {
+  look(k, [&](__m256i from, __m256i to)
+              __attribute__((always_inline)) { return _mm256_and_si256(length(from, to), left); });
+  const auto within = [](__m256i lengths, int most) __attribute__((always_inline)) {
     const __m256i limit = _mm256_set1_epi32(most + 1);
     return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(lengths, limit), limit)) == -1;
   };
@@ -366,12 +378,12 @@ LOPSIDED_AVX2 FastRows::Lengths FastRows::classify_lengths(const std::uint32_t* 
   return within(value, longest) ? Lengths::plain : Lengths::some_long;
 }
 
-LOPSIDED_AVX2 bool FastRows::read_plain(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
+bool FastRows::read_plain(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
   make_room(n);
   return read_digits<false>({window_, ends, colons, static_cast<std::size_t>(n)}, numbers_);
 }
 
-LOPSIDED_AVX2 bool FastRows::read_mixed(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
+bool FastRows::read_mixed(const std::uint32_t* ends, const std::uint32_t* colons, Index n) {
   make_room(n);
   return read_digits<true>({window_, ends, colons, static_cast<std::size_t>(n)}, numbers_);
 }
@@ -392,10 +404,10 @@ bool FastRows::read_odd(const std::uint32_t* ends, const std::uint32_t* colons, 
   return true;
 }
 
-LOPSIDED_AVX2 double FastRows::finish_values(double* values, Index n) const {
+double FastRows::finish_values(double* values, Index n) const {
   const __m256i low = _mm256_set1_epi64x(0xffffffff);
   const __m256d two52 = _mm256_set1_pd(0x1p52);
-  const auto to_double = [&](__m256i whole) LOPSIDED_AVX2_LAMBDA {
+  const auto to_double = [&](__m256i whole) __attribute__((always_inline)) {
     return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(whole, _mm256_castpd_si256(two52))), two52);
   };
   __m256d squares = _mm256_setzero_pd();
@@ -412,20 +424,21 @@ LOPSIDED_AVX2 double FastRows::finish_values(double* values, Index n) const {
   return total(squares, values, n);
 }
 
-LOPSIDED_AVX2 void FastRows::finish_indices(Index* indices, Index n) const {
+void FastRows::finish_indices(Index* indices, Index n) const {
   const __m256i base = _mm256_set1_epi32(options_.base);
   for (Index k = 0; k < n; k += 8) {
-    const auto part = [&](Index at)
-                          LOPSIDED_AVX2_LAMBDA { return _mm256_castsi256_ps(load(numbers_.indices.data() + 2 * at)); };
+    const auto part = [&](Index at) __attribute__((always_inline)) {
+      return _mm256_castsi256_ps(load(numbers_.indices.data() + 2 * at));
+    };
     const __m256i mixed = _mm256_castps_si256(_mm256_shuffle_ps(part(k), part(k + 4), 0xdd));
     const __m256i now = _mm256_sub_epi32(_mm256_permute4x64_epi64(mixed, 0xd8), base);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(indices + k), now);
   }
 }
 
-LOPSIDED_AVX2 bool FastRows::in_order(const Index* indices, Index n) const {
+bool FastRows::in_order(const Index* indices, Index n) const {
   if (n == 0) return true;
-  const auto rises = [&](Index at) LOPSIDED_AVX2_LAMBDA {
+  const auto rises = [&](Index at) __attribute__((always_inline)) {
     const auto* const p = reinterpret_cast<const std::uint32_t*>(indices) + at;
     return _mm256_cmpgt_epi32(load(p), load(p - 1));
   };
@@ -437,6 +450,7 @@ LOPSIDED_AVX2 bool FastRows::in_order(const Index* indices, Index n) const {
 }
 
 }  // namespace lopsided
+LOPSIDED_TARGET_END
 
 #else
 
