@@ -91,4 +91,11 @@ inline const bool has_avx512 =
 inline constexpr bool has_avx2 = false, has_avx512 = false;
 #endif
 
+// The copy that LOPSIDED_BEST calls here.
+#ifdef LOPSIDED_HAS_AVX2
+inline const char* best() { return has_avx2 ? "avx2" : "plain"; }
+#else
+inline const char* best() { return "plain"; }
+#endif
+
 }  // namespace lopsided::simd

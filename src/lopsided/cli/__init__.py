@@ -71,6 +71,18 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
+    import platform
+
+    from .. import __version__, _core
+
+    machine = f"core for {platform.machine()} ({_core.instruction_set})"
+    click.echo(f"lopsided {__version__}, {machine}, Python {platform.python_version()}")
+    ctx.exit()
+
+
 @click.group(
     cls=LazyGroup,
     epilog=_EPILOG,
@@ -85,7 +97,14 @@ class LazyGroup(click.Group):
     envvar="LOPSIDED_IMPORT",
     help="Import a module that registers learners of your own; or set LOPSIDED_IMPORT.",
 )
-@click.version_option(package_name="lopsided")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and what it runs on, and exit.",
+)
 @click.pass_context
 def main(ctx: click.Context, debug: bool, modules: tuple[str, ...]) -> None:
     """Learn from lopsided streams: rare positives, expensive misses, every event seen once."""
