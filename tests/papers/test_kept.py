@@ -137,6 +137,17 @@ def test_claims_about_other_figures_of_a_table():
     assert verdicts(text, a_table(figure="seconds", **fast | {"ACOG-I": 0.05})) == [False]
 
 
+def test_a_claim_about_significance_needs_every_win():
+    others = find("koil-table-1").wins_ties_losses
+    table = a_table("koil-table-1", "koil/heart", "auc", NORMA=0.9)
+    text = "significantly better than all kernel"
+    assert verdicts(text, table) == []
+    wins = dict.fromkeys(others, "win") | {"OPAUC": "tie"}  # which is linear
+    assert verdicts(text, dataclasses.replace(table, verdicts=wins)) == [True]
+    tie = wins | {"RBP": "tie"}
+    assert verdicts(text, dataclasses.replace(table, verdicts=tie)) == [False]
+
+
 def test_a_claim_may_leave_a_small_loss():
     text = "SSACOG loses little"
     values = {"SSACOG-I": 69.0, "ACOG-I": 70.0, "SSACOG-II": 71.0, "ACOG-II": 70.0}
@@ -297,6 +308,19 @@ def test_figures_stand_beside_the_pages_as_drawings(tmp_path):
     root = ElementTree.parse(tmp_path / "pages" / name).getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "KOIL-RS++" in "".join(root.itertext())
+
+
+def test_wins_over_several_sets_stand_at_the_end_of_the_page(tmp_path):
+    others = find("koil-table-1").wins_ties_losses
+    for set_, verdict in (("koil/heart", "win"), ("koil/sonar", "tie")):
+        own = a_table("koil-table-1", set_, "auc", **dict.fromkeys(others, 0.9))
+        keep(tmp_path, [dataclasses.replace(own, verdicts=dict.fromkeys(others, verdict))])
+    end = pages(read(tmp_path))["koil.md"].split("koil-table-1 on all sets")[1]
+    assert "| NORMA | win/tie/loss | 13/1/0 | 1/1/0 | 2 of 14 sets |" in end
+    done = CliRunner().invoke(command, ["--kept", str(tmp_path)])
+    assert "2 of 14 sets" in done.output
+    one = [own for own in read(tmp_path) if own.results[0].set == "koil/heart"]
+    assert "all sets" not in pages(one)["koil.md"]
 
 
 def test_pages_say_how_long_the_runs_took(tmp_path):

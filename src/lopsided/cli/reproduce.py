@@ -169,6 +169,7 @@ def _report(path: str, results: Sequence[Result], stored: Sequence[Kept] = ()) -
 def _show_kept(options: ReproduceOptions) -> None:
     """Print kept results, or write the report and the pages that are made of them."""
     _refuse(options, [name for name in _OF_RUNS if name not in ("only", "report")], "--kept")
+    from ..papers.cells import with_tallies
     from ..papers.page import plots
     from ..papers.pages import PLOTS, pages
 
@@ -178,7 +179,7 @@ def _show_kept(options: ReproduceOptions) -> None:
         if (not options.names or own.results[0].experiment in options.names)
         and (not options.only or own.results[0].set in options.only)
     ]
-    results = [result for own in kept for result in own.results]
+    results = with_tallies([result for own in kept for result in own.results])
     if options.as_json:
         print_json([result.to_dict() for result in results])
     elif options.report is None and options.pages is None:

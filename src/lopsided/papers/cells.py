@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from ..comparison import Run
 from ..comparison.statistics import paired_t, std
 from ..data.sets import registry
-from .entries import Column, Experiment, Part, Printed
+from .entries import Column, Experiment, Part, Printed, find
 from .prepare import PaperData
 from .results import DIFFERENT, NO_DATA, OTHER_DATA, SAME, Cell, Result, faster, off_by, word_for
 from .trials import Trial
@@ -98,6 +99,17 @@ def tallied(e: Experiment, results: Sequence[Result]) -> Result:
         cells=tuple(cells),
         notes=("both of the paper's own learners better or worse by paired t-tests at 95 %",),
     )
+
+
+def with_tallies(results: Sequence[Result]) -> list[Result]:
+    """Return results with the counts over data sets after the last result of their experiment."""
+    found: list[Result] = []
+    for name, own in itertools.groupby(results, key=lambda result: result.experiment):
+        one = list(own)
+        found += one
+        if find(name).wins_ties_losses and len({result.set for result in one}) > 1:
+            found.append(tallied(find(name), one))
+    return found
 
 
 def unfilled(part: Part) -> list[Cell]:

@@ -90,6 +90,19 @@ def faster(*given: tuple[str, str]) -> Test:
     return test
 
 
+def significant(*others: str) -> Test:
+    """Return a test that the paper's learners win against all others by paired t-tests."""
+
+    def test(result: Result) -> Verdict | None:
+        if not set(others) <= result.verdicts.keys():
+            return None
+        words = [result.verdicts[name] for name in others]
+        told = ", ".join(f"{name} {word}" for name, word in zip(others, words, strict=True))
+        return set(words) == {"win"}, told
+
+    return test
+
+
 # Figures -----------------------------------------------------------------------------------------
 
 

@@ -241,6 +241,13 @@ CLAIMS = (
     ),
     Claim(
         paper="KOIL",
+        where="Table 1",
+        text="KOIL is significantly better than all kernel baselines",
+        experiments=("koil-table-1",),
+        test=tests.significant("NORMA", "RBP", "Forgetron", "Projectron", "Projectron++"),
+    ),
+    Claim(
+        paper="KOIL",
         where="Figure 1",
         text="the policies with ++ are better than those without once the buffers are full",
         experiments=("koil-figure-1",),

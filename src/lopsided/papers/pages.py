@@ -9,6 +9,7 @@ import numpy as np
 
 from ..data.sets import registry
 from . import claims, text
+from .cells import with_tallies
 from .kept import Kept
 from .page import plot_name
 from .results import Result
@@ -61,15 +62,23 @@ def _page(paper: str, kept: Sequence[Kept]) -> Iterator[str]:
     )
     for own in kept:
         for result in own.results:
-            yield from ("", f"## {result.heading}: {result.title}", "")
-            yield from (f"- {note}" for note in text.about(result))
-            yield ""
-            yield from _result(result)
+            yield from _section(result)
         yield ""
         yield (
             f"`{own.command}`: lopsided {own.version}, {own.machine}, {own.date}, "
             f"{own.seconds:,.0f} s of a core in the last call."
         )
+    results = [result for own in kept for result in own.results]
+    for result in with_tallies(results):
+        if result not in results:
+            yield from _section(result)
+
+
+def _section(result: Result) -> Iterator[str]:
+    yield from ("", f"## {result.heading}: {result.title}", "")
+    yield from (f"- {note}" for note in text.about(result))
+    yield ""
+    yield from _result(result)
 
 
 def _result(result: Result) -> Iterator[str]:
@@ -79,8 +88,8 @@ def _result(result: Result) -> Iterator[str]:
         used = [k for k in range(len(text.HEADER)) if any(row[k] for row in cells)]
         header = [text.HEADER[k] or "verdict" for k in used]
         yield from table(header, [[row[k] for k in used] for row in cells])
-        yield ""
-        yield text.summary([result]) + "."
+        if told := text.summary([result]):
+            yield from ("", f"{told}.")
     elif result.lines:
         if name := plot_name(result):
             yield from (f"![{result.heading}]({PLOTS}/{name})", "")

@@ -100,4 +100,4 @@ def summary(results: Iterable[Result]) -> str:
     for result in results:
         found.update(result.words())
     told = ", ".join(f"{found[word]:,} {word}" for word in WORDS if found[word])
-    return f"{sum(found.values()):,} cells: {told}" if found else ""
+    return f"{sum(found.values()):,} cells: {told}" if told else ""
