@@ -77,10 +77,10 @@ def _date(day: float) -> str:
 
 def seconds(value: Any) -> float | None:
     """Return a cell as seconds since 1970, None if it is no time."""
-    if isinstance(value, str):
+    if isinstance(value, str) and value[4:5] != "-":  # else it begins with a year
         with contextlib.suppress(ValueError):
             value = float(value)
-    if is_number(value):
+    if not isinstance(value, str) and is_number(value):
         return float(value)
     try:
         return float(_moment(value).replace(tzinfo=timezone.utc).timestamp())

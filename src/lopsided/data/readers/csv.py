@@ -18,7 +18,7 @@ from ..block import BadLines
 from .base import BLOCK_ROWS, CHUNK_BYTES, MAX_LINE_BYTES, MISSING_WORDS, Missing
 from .files import ByteStream, open_bytes
 from .parquet import ParquetReader
-from .tabular.arrow import TableReader, arrow, as_numbers, as_texts, kept_cells
+from .tabular.arrow import TableReader, arrow, as_numbers, as_texts, as_times, kept_cells
 from .tabular.cells import Cells
 from .tabular.classes import Classes, as_number
 from .tabular.columns import Roles, Which, heads
@@ -251,10 +251,8 @@ class CsvReader(TableReader):
         texts = [str(at) for at in self._encoder.categorical]
         if self._labelled:
             texts.append(str(columns.label))
-        if columns.time is not None:
-            texts.append(str(columns.time))
         types |= dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
-        for at in columns.kept:
+        for at in (*columns.kept, *([] if columns.time is None else [columns.time])):
             types.setdefault(str(at), pa.string())
         if columns.weight is not None:
             types[str(columns.weight)] = pa.float64()
@@ -272,6 +270,13 @@ class CsvReader(TableReader):
                 column_types=types, include_columns=list(types), null_values=self._words()
             ),
         }
+
+    def _sorting(self, column: int) -> str:
+        tab = "$'\\t'" if self._delimiter == "\t" else f"'{self._delimiter}'"
+        first = "+2" if self._has_header else "+1"
+        head = "head -1 FILE; " if self._has_header else ""
+        sort = f"sort -s -t {tab} -k {column + 1},{column + 1}"
+        return f"to sort it: ({head}tail -n {first} FILE | {sort})"
 
     def _cells(self) -> Iterator[Cells]:
         while self._ahead:
@@ -352,6 +357,9 @@ class CsvReader(TableReader):
         def texts(at: int | None, missing: Sequence[str]) -> Any:
             return as_texts(table.column(str(at)).chunk(0), missing)
 
+        def times(at: int) -> Any:
+            return as_times(table.column(str(at)), self._words(), self._pa)
+
         def found(line: int, at: int) -> str:
             row = rows.row(int(np.searchsorted(rows.lines, line)))
             return self._text.cells(row)[at].decode()
@@ -369,7 +377,7 @@ class CsvReader(TableReader):
             texts(columns.label, self._words()) if self._labelled else None,
             None if weight is None else as_numbers([table.column(str(weight))], len(rows))[:, 0],
             found,
-            None if columns.time is None else texts(columns.time, self._words()),
+            None if columns.time is None else times(columns.time),
             {columns.names[at]: kept(at) for at in columns.kept},
         )
 

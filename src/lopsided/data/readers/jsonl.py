@@ -34,6 +34,7 @@ from .files import ByteStream, open_bytes
 from .keys import Event, Keys
 from .tabular.cells import TIME
 from .tabular.classes import Classes
+from .tabular.clock import Order
 from .tabular.columns import near
 
 _LARGEST = int(sys.float_info.max)
@@ -148,6 +149,7 @@ class JsonLinesReader(Reader):
         learning = labelled or schema is None
         self._keys = Keys(schema, missing, learning=learning, names=names)
         self._some: Event = {}
+        self._order = Order()
         self._label, self._weight, self._missing = label, weight, missing
         self._time = time
         self._classes = Classes(classes, written=False)
@@ -182,6 +184,7 @@ class JsonLinesReader(Reader):
             none = "no line of it can be used" if some else "there are no rows in it"
             raise DataError(self.stream.name, expected=none)
         self.notes += self._keys.notes()
+        self.notes += self._order.note(str(self._time), "line", "sort the lines by it first")
         self._check_met()
 
     def _check_met(self) -> None:
@@ -243,6 +246,8 @@ class JsonLinesReader(Reader):
             numbers.append(number)
         if not events:
             return None
+        if self._time is not None:
+            self._order.meet(np.array(times), np.array(numbers))
         return Block(
             CheckedEvents(events),
             self._classes.array(labels) if self._labelled else None,

@@ -11,7 +11,7 @@ from ...errors import DataError
 from ...estimator.schema import Schema
 from ..block import BadLines
 from .base import BLOCK_ROWS, Missing
-from .tabular.arrow import TableReader, arrow, as_numbers, as_texts, kept_cells
+from .tabular.arrow import TableReader, arrow, as_numbers, as_texts, as_times, kept_cells
 from .tabular.cells import Cells
 from .tabular.classes import Classes
 from .tabular.columns import Roles, Which
@@ -158,7 +158,7 @@ class ParquetReader(TableReader):
             as_texts(self._coded(column(columns.label)), ("",)) if self._labelled else None,
             None if weight is None else as_numbers([self._floats(column(weight))], rows)[:, 0],
             found,
-            None if columns.time is None else as_texts(self._coded(column(columns.time)), ("",)),
+            None if columns.time is None else as_times(column(columns.time), ("",), self._pa),
             {columns.names[at]: kept_cells(column(at)) for at in columns.kept},
         )
 

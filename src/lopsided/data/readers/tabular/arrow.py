@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -12,12 +13,17 @@ from numpy.typing import NDArray
 
 from ....errors import DataError, ParameterError
 from ....estimator.schema import Schema
+from ....estimator.times import seconds
 from ...block import BadLines, Block
 from ..base import Missing, Reader, check_options
 from .cells import Cells, Encoder, Texts
 from .classes import Classes
+from .clock import Order
 from .columns import Columns, Roles, Which, position
 from .means import MeansAfter
+
+_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_NO_TIME = np.iinfo(np.int64).min
 
 
 def arrow(module: str) -> Any:
@@ -55,6 +61,7 @@ class TableReader(Reader):
         self._known = [] if names is None else list(names)
         self._hash_bits = hash_bits
         self._block_rows = block_rows
+        self._order = Order()
 
     def _choose(self, file: str, found: list[str], roles: Roles) -> None:
         self.columns = Columns.choose(
@@ -205,6 +212,8 @@ class TableReader(Reader):
             for cells in self._cells():
                 block = self._encoder.block(cells)
                 if block is not None:
+                    if block.time is not None:
+                        self._order.meet(block.time, block.lines)
                     empty = False
                     yield block
         finally:
@@ -216,6 +225,13 @@ class TableReader(Reader):
                 else "there are no rows in it"
             )
             raise DataError(self.columns.file, expected=none)
+        if self.columns.time is not None:
+            named = self.columns.names[self.columns.time]
+            self.notes += self._order.note(named, self._unit, self._sorting(self.columns.time))
+
+    def _sorting(self, column: int) -> str:
+        """Return how to put the rows into the order of a column."""
+        return "sort the rows by it first"
 
 
 def _with(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
@@ -242,6 +258,40 @@ def _values(array: Any, dtype: Any, missing: float) -> NDArray[Any]:
         return values
     bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")
     return np.where(bits[array.offset : array.offset + len(array)], values, missing).astype(dtype)
+
+
+def as_times(column: Any, missing: Collection[Any], pa: Any) -> NDArray[np.float64]:
+    """Return an Arrow column as seconds since 1970, NaN for cells that are no time."""
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    types = pa.types
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if types.is_date(column.type):
+        column = column.cast(pa.timestamp("ms"))
+    kinds: tuple[Any, ...] = (column.type,)
+    if types.is_integer(column.type) or types.is_decimal(column.type):
+        kinds = (pa.float64(),)
+    elif not (types.is_timestamp(column.type) or types.is_floating(column.type)):
+        # As texts a time zone must be in all cells or in none.
+        kinds = (pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.float64())
+    if not types.is_boolean(column.type):
+        for kind in kinds:
+            with contextlib.suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                return _seconds_of(column.cast(kind), pa)
+    cells = column.to_pylist()
+    known = {cell: None if cell in missing else seconds(cell) for cell in set(cells)}
+    return np.array([np.nan if (t := known[cell]) is None else t for cell in cells])
+
+
+def _seconds_of(column: Any, pa: Any) -> NDArray[np.float64]:
+    """Return times, or numbers that are seconds."""
+    if not pa.types.is_timestamp(column.type):
+        found = _values(column.cast(pa.float64()), np.float64, np.nan).copy()
+        found[np.isinf(found)] = np.nan
+        return found
+    found = _values(column.cast(pa.int64()), np.int64, _NO_TIME)
+    return np.where(found == _NO_TIME, np.nan, found / float(_UNITS[column.type.unit]))
 
 
 def kept_cells(column: Any) -> list[str]:

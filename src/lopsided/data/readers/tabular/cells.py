@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from .... import _core
 from ....errors import DataError
 from ....estimator.expected import A_VALUE, MISSING, TOLERATE_MISSING
-from ....estimator.times import seconds
 from ...block import BadLines, Block, Dense, Sparse
 from .classes import Classes
 from .columns import Columns
@@ -46,16 +45,13 @@ class Cells:
     label: Texts | None
     weight: NDArray[np.float64] | None
     found: Callable[[int, int], str]
-    time: Texts | None = None
+    time: NDArray[np.float64] | None = None  # NaN where a cell is no time
     kept: dict[str, list[str]] = dataclasses.field(default_factory=dict)  # for the results
     faults: list[DataError] = dataclasses.field(default_factory=list)  # of rows left out in between
 
     def take(self, keep: NDArray[np.bool_]) -> Cells:
         """Return the rows to keep."""
-        label, time = (
-            column and Texts(column.codes[keep], column.values)
-            for column in (self.label, self.time)
-        )
+        label = self.label and Texts(self.label.codes[keep], self.label.values)
         return Cells(
             self.lines[keep],
             self.numbers[keep],
@@ -63,7 +59,7 @@ class Cells:
             label,
             None if self.weight is None else self.weight[keep],
             self.found,
-            time,
+            None if self.time is None else self.time[keep],
             {name: list(compress(cells, keep)) for name, cells in self.kept.items()},
         )
 
@@ -146,8 +142,7 @@ class Encoder:
             return None
         y = None if cells.label is None else self._labels(cells.label)
         X = self._sparse(cells) if self._is_sparse else self._dense(cells)
-        times = _times(cells)
-        return Block(X, y, cells.weight, cells.lines, self._columns.file, times, cells.kept)
+        return Block(X, y, cells.weight, cells.lines, self._columns.file, cells.time, cells.kept)
 
     # Checks --------------------------------------------------------------------------------------
 
@@ -201,7 +196,7 @@ class Encoder:
             yield columns.weight, wrong, "a weight: a finite number, 0 or more"
         if cells.time is not None:
             assert columns.time is not None
-            yield columns.time, np.isnan(_times(cells)), TIME
+            yield columns.time, np.isnan(cells.time), TIME
         for at, absent in _absent(cells, self):
             if self._missing == "error":
                 yield at, absent, A_VALUE
@@ -334,14 +329,6 @@ class Encoder:
         if new:
             self._place.update((name, len(self.names) + i) for i, name in enumerate(new))
             self.names = [*self.names, *new]
-
-
-def _times(cells: Cells) -> Any:
-    """Return when the rows happened, NaN for cells that are no time; None without a column."""
-    if cells.time is None:
-        return None
-    known = [seconds(value) for value in cells.time.values]
-    return np.array([np.nan if t is None else t for t in (*known, None)])[cells.time.codes]
 
 
 def _absent(cells: Cells, encoder: Encoder) -> Iterator[tuple[int, NDArray[np.bool_]]]:
