@@ -117,6 +117,18 @@ def memory(model: OnlineClassifier) -> str:
     return _MEMORY[model.core_kind()]
 
 
+def matrix_bytes(model: OnlineClassifier, features: int) -> int:
+    """Return how many bytes of a model grow with the square of the number of features.
+
+    Examples
+    --------
+    >>> matrix_bytes(make("OPAUC"), 18_000), matrix_bytes(make("COG-II"), 18_000)
+    (2592000000, 0)
+    """
+    found = re.search(r"(\d+) d d", _MEMORY.get(model.core_kind(), ""))
+    return int(found[1]) * features**2 if found else 0
+
+
 def entries() -> tuple[Entry, ...]:
     """Return all learners: those of the package, then those that were registered."""
     return (*CATALOG, *_REGISTERED.values())

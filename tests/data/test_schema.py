@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import gzip
 import json
 import pickle
 
@@ -253,11 +254,14 @@ def test_a_dropped_column_may_become_the_id(write):
     assert next(iter(open_reader(path, schema=schema))).kept == {"txn": ["x", "y"]}
 
 
-def test_a_tab_by_extension_is_not_for_other_files(write):
+def test_a_tab_by_extension_is_not_for_other_files(write, tmp_path):
     tsv, semicolons = write("a\tlabel\n1\t0\n", "d.tsv"), write("a;label\n1;0\n", "s.csv")
     schema = open_reader(tsv).schema()
     assert schema.delimiter is None
     assert rows_of(open_reader(write("a,label\n1,0\n"), schema=schema))
+    (tmp_path / "d.TSV.gz").write_bytes(gzip.compress(b"a\tlabel\n1\t0\n"))
+    compressed = open_reader(str(tmp_path / "d.TSV.gz"))
+    assert (compressed.schema().delimiter, rows_of(compressed)[0][0]) == (None, {"a": 1})
     schema = open_reader(semicolons, delimiter=";").schema()
     schema = open_reader(tsv, schema=schema).schema()
     assert rows_of(open_reader(semicolons, schema=schema))

@@ -29,6 +29,7 @@ from .active_options import (
     time_option,
     with_time,
 )
+from .expense import expense_note
 from .model_lock import model_lock
 from .options import (
     cost_column_option,
@@ -251,6 +252,8 @@ class Job:
         positive = self.options.positive if self._is_new else None
         read = 0
         for block in self.reader:
+            if read == 0 and (note := expense_note(self.model, block.X)):
+                click.echo(f"note: {note}", err=True)
             after = getattr(self.reader, "means_after", None)
             if after is not None:
                 while len(self._means) > 1 and self._means[1][0] <= self.run.rows:

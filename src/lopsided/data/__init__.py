@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import DataError, Parameter, ParameterError, UnknownNameError
 from ..estimator.parameters import nearest
-from ..estimator.schema import Schema
+from ..estimator.schema import Schema, is_tsv
 from .block import BadLines, Block
 from .readers.base import Reader
 from .readers.files import is_row_cache, plain_name
@@ -106,7 +106,7 @@ def open_reader(
     if schema is not None:
         options = schema.options(options, str(path), known)
     options |= {name: value for name, value in model.items() if name in known}
-    if isinstance(path, str) and path.endswith(".tsv") and "delimiter" in known:
+    if isinstance(path, str) and is_tsv(path) and "delimiter" in known:
         options.setdefault("delimiter", "\t")
     opened: Reader = reader(path, labelled=labelled, bad=bad, **options)
     return opened

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -140,7 +141,7 @@ class Schema:
         }
         if not self.header:
             mine["header"] = False
-        if self.delimiter is not None and not path.endswith(".tsv"):
+        if self.delimiter is not None and not is_tsv(path):
             mine["delimiter"] = self.delimiter
         chosen = {name: value for name, value in mine.items() if name in known} | given
         now = {chosen.get(role) for role in ("label", "weight", "time", "key")}
@@ -205,6 +206,11 @@ class Schema:
                 " leaves columns out",
             )
         ]
+
+
+def is_tsv(path: str) -> bool:
+    """Say whether the extension of a file, compressed or not, stands for tabs."""
+    return re.fullmatch(r".*\.tsv(\.(gz|bz2|xz|zst))?", path, re.IGNORECASE) is not None
 
 
 def _listed(names: Sequence[str]) -> str:

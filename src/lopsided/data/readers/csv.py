@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...errors import DataError, Parameter, ParameterError
-from ...estimator.schema import Schema
+from ...estimator.schema import Schema, is_tsv
 from ..block import BadLines
 from .base import BLOCK_ROWS, CHUNK_BYTES, MAX_LINE_BYTES, MISSING_WORDS, Missing
 from .files import ByteStream, open_bytes
@@ -132,7 +132,7 @@ class CsvReader(TableReader):
                 "delimiter", f"is one character such as , ; or tab, not {delimiter!r}"
             )
         self._delimiter, self._has_header = delimiter, header
-        self._by_extension = delimiter == "\t" and str(path).endswith(".tsv")
+        self._by_extension = delimiter == "\t" and is_tsv(str(path))
         self._empty = None if empty is None else ("", *empty)
         self._csv, self._pa = arrow("pyarrow.csv"), arrow("pyarrow")
         self.stream: ByteStream = open_bytes(path)
