@@ -22,6 +22,7 @@ def models():
     yield lopsided.make("SACOG-II", sketch_size=2)
     yield lopsided.make("COG-II", capacity="5/10")
     yield lopsided.Active("COG-II", budget="5/10", pace=True)
+    yield lopsided.Active("COG-II", query="uncertainty")
 
 
 @pytest.fixture(scope="module")

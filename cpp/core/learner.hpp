@@ -63,6 +63,9 @@ struct Hooks {
   // void explain(x, Index known, Reasons&) const
   //   Adds the effects of which the score of a row is the sum. Default: weights times values, or there are none.
   bool explain = false;
+  // void fade()
+  //   Halves what has been accumulated, for forget=. Default: that is refused.
+  bool fade = false;
   // Not a function: scores depend on features that no row had when the model learned.
   bool new_features = false;
   // Not a function: the score is a calibrated log odds.
@@ -136,6 +139,10 @@ concept Explains = requires(const L& l, const DenseRow& dense, const SparseRow& 
   { l.explain(sparse, Index{}, out) } -> std::same_as<void>;
 };
 template <class L>
+concept Fades = requires(L& l) {
+  { l.fade() } -> std::same_as<void>;
+};
+template <class L>
 concept Scores = requires(const L& l, const DenseRow& dense, const SparseRow& sparse) {
   { l.score(dense) } -> std::same_as<double>;
   { l.score(sparse) } -> std::same_as<double>;
@@ -172,6 +179,7 @@ consteval bool has_its_hooks() {
   LOPSIDED_CHECK_HOOK(dense, WantsDense);
   LOPSIDED_CHECK_HOOK(scales, Scales);
   LOPSIDED_CHECK_HOOK(explain, Explains);
+  LOPSIDED_CHECK_HOOK(fade, Fades);
   return true;
 }
 #undef LOPSIDED_CHECK_HOOK

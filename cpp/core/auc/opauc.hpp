@@ -12,7 +12,7 @@ LOPSIDED_ISA_BEGIN
 
 class Opauc {
  public:
-  static constexpr Hooks hooks{.coefficients = true, .reserve = true};
+  static constexpr Hooks hooks{.coefficients = true, .reserve = true, .fade = true};
 
   double score(const RowLike auto& x) const { return dot(weights_, x); }
 
@@ -40,6 +40,7 @@ class Opauc {
   }
 
   Vector coefficients() const { return weights_; }
+  void fade() { negatives_.fade(), positives_.fade(); }
   void reserve(std::size_t size) {
     if (size > Symmetric::max_size)
       throw std::length_error("OPAUC keeps matrices of features by features and takes at most 40000 features: use OAM");
@@ -72,6 +73,10 @@ class Opauc {
     void away(const RowLike auto& x, double* out) const {
       for (std::size_t j = 0; j < mean.size(); ++j) out[j] = -mean[j];
       x.add_to(out, 1);
+    }
+    void fade() {
+      weight /= 2;
+      scatter.halve();
     }
     void absorb(double e, double* away) {
       const double before = weight;

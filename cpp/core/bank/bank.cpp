@@ -38,10 +38,11 @@ class Bank {
       cost_.options(give);
       decider_.options(give);
       asker_.options(give);
+      forget_.options(give);
       tile.options(l, give);
       same = same && give.same && give.at == options.values.size() && !asker_.on();
       same = same && model.features() == 0 && model.rounds() == 0;
-      same = same && tile.banks(l) && !decider_.capacity.on();
+      same = same && tile.banks(l) && !decider_.capacity.on() && !forget_.on();
     });
     columns_ = rows.columns();
     sparse_ = sparse(rows);
@@ -257,6 +258,7 @@ class Bank {
   Cost cost_;
   Decider decider_;
   Asker asker_;
+  Forget forget_;
   Count rounds_ = 0;
   Index columns_ = 0;
   bool sparse_ = false, numbered_ = false;

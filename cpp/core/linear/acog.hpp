@@ -11,7 +11,8 @@ LOPSIDED_ISA_BEGIN
 
 template <class Covariance, class Real = double>
 struct Acog {
-  static constexpr Hooks hooks{.prefetch_targets = true, .variances = true, .coefficients = true};
+  static constexpr Hooks hooks{
+      .prefetch_targets = true, .variances = true, .coefficients = true, .fade = Covariance::fades};
 
   static constexpr bool step_needs_variance = false;
   Real learning_rate = all<Real>(0.1), regularization = all<Real>(1);
@@ -39,6 +40,11 @@ struct Acog {
   Real r(const Target& t) const { return weight_state ? regularization / t.weight : regularization; }
 
   Vector coefficients() const { return mean; }
+  void fade()
+    requires(Covariance::fades)
+  {
+    covariance.fade();
+  }
   void prefetch_targets(auto visit) const { visit(mean); }
   void options(auto&& visit) {
     visit("learning_rate", learning_rate);

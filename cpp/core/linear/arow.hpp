@@ -14,7 +14,8 @@ enum class CostIn { covariance, step };
 
 template <class Covariance, class Real = double, CostIn cost_in = CostIn::covariance>
 struct Arow {
-  static constexpr Hooks hooks{.prefetch_targets = true, .variances = true, .coefficients = true};
+  static constexpr Hooks hooks{
+      .prefetch_targets = true, .variances = true, .coefficients = true, .fade = Covariance::fades};
 
   static constexpr double learning_rate = 1;
   Real regularization = all<Real>(1);
@@ -46,6 +47,11 @@ struct Arow {
   }
 
   Vector coefficients() const { return mean; }
+  void fade()
+    requires(Covariance::fades)
+  {
+    covariance.fade();
+  }
   void prefetch_targets(auto visit) const { visit(mean); }
   void options(auto&& visit) {
     visit("regularization", regularization);

@@ -22,6 +22,7 @@ class FullCovarianceOf {
   static constexpr bool exact = std::is_same_v<Value, double>;
 
  public:
+  static constexpr bool fades = false;  // that would take the inverse
   struct Along {
     double value, square = 0, parts = 0;  // x' Sigma x, |x|^2, the sum of x_j^2 Sigma_jj
     double variance() const { return value; }
@@ -134,6 +135,7 @@ using NarrowCovariance = FullCovarianceOf<float>;
 
 class DiagonalCovariance {
  public:
+  static constexpr bool fades = true;
   enum class Update { coordinate, shared };
   Update rule = Update::coordinate;
 
@@ -178,6 +180,11 @@ class DiagonalCovariance {
     const auto each = [&](auto change) { x.for_each([=](Index j, double v) { change(s[j], m[j], v); }); };
     if (rule == Update::coordinate) each(by_coordinate(1 / r, step, which));
     else each(by_share(1 / (r + along.variance()), step, which));
+  }
+
+  // What each precision has gained counts half: 1 / s becomes (1 / s + 1) / 2.
+  void fade() {
+    for (std::size_t j = 0; j < variance_.size(); ++j) variance_[j] = 2 * variance_[j] / (1 + variance_[j]);
   }
 
   void options(auto&& visit) { visit("diag_rule", rule, {"coordinate", "shared"}); }

@@ -48,6 +48,9 @@ class SymmetricOf {
         for (std::size_t r = 0; r < side; ++r)
           for (std::size_t k = 0; k < side; ++k) tile[r * side + k] += s[i * side + r] * s[j * side + k];
   }
+  void halve() {
+    for (Value& value : tiles_) value /= 2;
+  }
   // x' this x; see symmetric_loops.hpp.
   double quadratic(const Value* x, bool sparse) {
     work_.resize(padded());

@@ -43,6 +43,9 @@ struct RuleHooks {
   // void derive(double* row) const
   //   Computes what a table row holds beside its state. Default: nothing.
   bool derive = false;
+  // void fade(double* row) const
+  //   Halves what has been accumulated for a feature; its weight stays. Default: forget= is refused.
+  bool fade = false;
 };
 template <class Rule>
 consteval bool rule_has_its_hooks() {
@@ -55,6 +58,9 @@ consteval bool rule_has_its_hooks() {
   static_assert(
       Rule::hooks.derive == requires(const Rule& r, double* row) { r.derive(row); },
       "hook 'derive': the list `hooks` and the rule differ");
+  static_assert(
+      Rule::hooks.fade == requires(const Rule& r, double* row) { r.fade(row); },
+      "hook 'fade': the list `hooks` and the rule differ");
   return true;
 }
 
@@ -70,8 +76,12 @@ auto weighing(const Rule& rule, auto use) {
 template <class Rule>
 struct SparseLearner {
   static_assert(rule_has_its_hooks<Rule>());
-  static constexpr Hooks hooks{
-      .observe = true, .prefetch_targets = true, .nonzeros = true, .reserve = true, .grow = true};
+  static constexpr Hooks hooks{.observe = true,
+                               .prefetch_targets = true,
+                               .nonzeros = true,
+                               .reserve = true,
+                               .grow = true,
+                               .fade = Rule::hooks.fade};
 
   Rule rule;
   double clip = 0;  // in scoring, weights below it count as 0
@@ -152,6 +162,12 @@ struct SparseLearner {
       each_restored(visit, table, [&](const double* row) { validate(rule.possible(row), "features"); });
     if constexpr (Rule::hooks.derive) each_restored(visit, table, [&](double* row) { rule.derive(row); });
     if (restores(visit)) ordered_ = never;
+  }
+  void fade()
+    requires(Rule::hooks.fade)
+  {
+    for (std::size_t j = 0; j < table.size(); ++j) rule.fade(table[j]);
+    ordered_ = never;
   }
   void reserve(std::size_t size) { table.reserve(size); }
   void grow(std::size_t size) { table.grow(size); }

@@ -70,7 +70,7 @@ struct TruncatedGradient {
 struct AdaptiveFobos {
   // Weight, total shrinkage at its last update, sum of g^2, 1 / (delta + its root).
   static constexpr std::size_t width = 4;
-  static constexpr RuleHooks hooks{.derive = true};
+  static constexpr RuleHooks hooks{.derive = true, .fade = true};
   static constexpr bool takes_in = false, dual = false;
 
   double learning_rate = 1, l1 = 0, delta = 10;
@@ -91,6 +91,12 @@ struct AdaptiveFobos {
   }
 
   void derive(double* row) const { row[3] = share(row[2], delta); }
+  void fade(double* row) const {
+    row[0] = weights(0, {})(row);  // shrunk by the steps of before
+    row[1] = row[0] == 0 ? 0 : due;
+    row[2] /= 2;
+    derive(row);
+  }
 
   bool truncates(Count) const { return true; }
   void pass(Count) { due += learning_rate * l1; }

@@ -22,6 +22,7 @@ namespace lopsided {
 class Calibration {
  public:
   static constexpr std::size_t bins = 256;  // the first half for scores of at least 0
+  static constexpr double heaviest = 0x1p64;  // weight of a label
 
   LOPSIDED_INLINE void record(double score, double y, double weight) {
     now_[static_cast<std::size_t>(y > 0) * bins + bin(score)] += unit_ * std::min(weight, heaviest);
@@ -55,7 +56,7 @@ class Calibration {
 
  private:
   using Entries = std::array<double, 2 * bins>;  // those of the negative class, then those of the positive one
-  static constexpr double heaviest = 0x1p64, smallest = 0x1p-16, largest = 0x1.fffffffffffffp15;
+  static constexpr double smallest = 0x1p-16, largest = 0x1.fffffffffffffp15;
   static constexpr std::uint64_t first = std::bit_cast<std::uint64_t>(smallest) >> 50;
 
   [[gnu::noinline]] void reach_checkpoint();

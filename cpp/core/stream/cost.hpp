@@ -27,6 +27,8 @@ struct Cost {
     return known || !count_current ? before : rho();
   }
 
+  void fade() { positives /= 2, negatives /= 2; }
+
   void options(auto&& visit) {
     visit("balanced", balanced);
     visit("ratio", ratio);

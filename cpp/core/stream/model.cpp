@@ -126,6 +126,8 @@ void Model::options(OptionVisitor& visit) {
   cost_.options(visit);
   decider_.options(visit);
   asker_.options(visit);
+  forget_.options(visit);
+  if (forget_.on() && !facts_.fades) throw std::invalid_argument("this learner has nothing to forget");
   learner_options(visit);
   if (const std::size_t known = known_columns()) grow_to(static_cast<Index>(known) - prepare_.offset());
   start();

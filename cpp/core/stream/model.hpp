@@ -6,6 +6,7 @@
 #include "../state.hpp"
 #include "cost.hpp"
 #include "decider.hpp"
+#include "forget.hpp"
 #include "pass.hpp"
 #include "query.hpp"
 #include "reasons.hpp"
@@ -53,7 +54,7 @@ class Model {
  protected:
   // What the core must know of a learner, and what it does. See learner.hpp for the hooks.
   struct Facts {
-    bool observes, remembers, new_features, may_be_dense, log_odds, linear;
+    bool observes, remembers, new_features, may_be_dense, log_odds, fades, linear;
   };
   explicit Model(const Facts& facts) : facts_(facts) { decider_.log_odds = facts.log_odds; }
   Model(const Model&);
@@ -82,6 +83,7 @@ class Model {
   Count rounds_ = 0, updates_ = 0;
   Prepare prepare_;
   Cost cost_;
+  Forget forget_;
   Decider decider_;
   Asker asker_;
   std::size_t bytes_ = 0;  // taken by the learner when it grew last

@@ -14,7 +14,7 @@ class ModelOf final : public Model {
 
  public:
   ModelOf()
-      : Model({L::hooks.observe, remembers<L>, L::hooks.new_features, L::hooks.dense, L::hooks.log_odds,
+      : Model({L::hooks.observe, remembers<L>, L::hooks.new_features, L::hooks.dense, L::hooks.log_odds, L::hooks.fade,
                (L::hooks.coefficients || L::hooks.nonzeros) && !L::hooks.scales}) {}
 
   std::unique_ptr<Model> clone() const override { return std::make_unique<ModelOf>(*this); }
@@ -34,7 +34,7 @@ class ModelOf final : public Model {
   void learn_rows(const Rows& rows, bool sparse, Pass& pass) override {
     Asker* const asker = asker_.on() && !pass.free ? &asker_ : nullptr;
     const auto loop = sparse ? progressive<SparseRow, L> : progressive<DenseRow, L>;
-    loop(rows, pass, learner_, prepare_, decider_, cost_, rounds_, asker, read_, prepared_);
+    loop(rows, pass, learner_, teaching(), asker, read_, prepared_);
   }
   void ask_rows(const Rows& rows, bool sparse, const AskedAbout& given, const Answers& out, bool afterwards) override {
     const auto loop = sparse ? ask_all<SparseRow, L> : ask_all<DenseRow, L>;
@@ -57,7 +57,7 @@ class ModelOf final : public Model {
     else learner_.explain(prepare.row(raw, known, false, prepared_), known + prepare.offset(), out);
   }
   bool learn_kept(const Kept& kept, double y, double weight) override {
-    return learn_late(learner_, decider_, cost_, rounds_, asker_, kept, y, weight, std::nullopt, 0);
+    return learn_late(learner_, teaching(), asker_, kept, y, weight, std::nullopt, 0);
   }
   bool fits(const Kept& kept) const override { return hook::fits(learner_, kept, features_ + prepare_.offset()); }
   bool dense() const override { return hook::dense(learner_); }
@@ -69,6 +69,8 @@ class ModelOf final : public Model {
   void learner_options(OptionVisitor& visit) override { learner_.options(visit); }
   void learner_state(StateVisitor& visit) override { learner_.state(visit); }
   void go_back_to(Model&& before) override { *this = std::move(static_cast<ModelOf&>(before)); }
+
+  Teaching teaching() { return {prepare_, decider_, cost_, rounds_, forget_}; }
 
   L learner_;
 };

@@ -6,6 +6,7 @@
 #include "../numbers/prefetch.hpp"
 #include "../simd.hpp"
 #include "cost.hpp"
+#include "forget.hpp"
 #include "pass.hpp"
 #include "query.hpp"
 #include "scaling.hpp"
@@ -42,17 +43,45 @@ LOPSIDED_INLINE inline void calibrate(Decider& decider, double score, double y, 
   if constexpr (!L::hooks.log_odds) decider.calibration.record(score, y, weight);
 }
 
+// How much a label that was bought with some probability counts in the share of its class. The papers' learners count
+// what they have bought; a threshold on log odds wants the share among all events.
+template <Learner L>
+LOPSIDED_INLINE inline double counted(double weight, double probability) {
+  return L::hooks.log_odds ? std::min(weight / probability, Calibration::heaviest) : weight;
+}
+
+// What learning needs beside the learner and the row.
+struct Teaching {
+  Prepare& prepare;
+  Decider& decider;
+  Cost& cost;
+  Count& round;
+  const Forget& forget;
+};
+
+template <Learner L>
+LOPSIDED_INLINE inline bool learn_one(L& learner, const RowLike auto& x, const Target& target, double score,
+                                      const Teaching& by) {
+  const bool stepped = learner.learn(x, target, score);
+  if constexpr (L::hooks.fade)
+    if (by.forget.due(target.round)) [[unlikely]] {
+      learner.fade();
+      by.prepare.fade();
+      by.cost.fade();
+    }
+  return stepped;
+}
+
 // The label of a kept row has arrived: the current learner learns from the row as it was stored.
 template <Learner L>
-[[gnu::noinline]] bool learn_late(L& learner, Decider& decider, Cost& cost, Count& round, Asker& asker,
-                                  const Kept& kept, double y, double weight, const std::optional<double>& rho,
-                                  Count row) {
+[[gnu::noinline]] bool learn_late(L& learner, const Teaching& by, Asker& asker, const Kept& kept, double y,
+                                  double weight, const std::optional<double>& rho, Count row) {
   return hook::recall(learner, kept, [&](const auto& x, double score) {
     if (!std::isfinite(score)) refuse_score(row);
-    asker.estimates.add(y, weight, kept.alarmed, kept.probability);
-    calibrate<L>(decider, kept.score, y, weight / kept.probability);
-    const Target target{y, cost.next(y, weight, rho), weight, ++round};
-    return learner.learn(x, target, score);
+    asker.told(y, weight, kept.alarmed, kept.probability);
+    calibrate<L>(by.decider, kept.score, y, weight / kept.probability);
+    const double cost = by.cost.next(y, counted<L>(weight, kept.probability), rho);
+    return learn_one(learner, x, {y, cost, weight, ++by.round}, score, by);
   });
 }
 
@@ -62,12 +91,14 @@ inline constexpr Count most_asked = 16;
 // Decides about the next of n events: all whose labels can surely be bought in this period, or one whose label cannot,
 // with probability 0. Returns how many.
 template <Learner L, RowLike Row>
-Count decide(Asker& asker, L& learner, const Row* x, const double* scores, Count n, double rho, double weight,
-             const double* days, double* probabilities, std::int8_t* asked) {
+Count decide(Asker& asker, L& learner, Decider& decider, const Row* x, const double* scores, Count n, double rho,
+             double weight, const double* days, double* probabilities, std::int8_t* asked) {
   const double day = days ? days[0] : 0;
   Confidence confidence;
   if (asker.rule.kind != QueryRule::Kind::confidence) {
     n = asker.budget.arrive(n, day);
+    if (asker.rule.kind == QueryRule::Kind::uncertainty)
+      for (Count i = 0; i < n; ++i) probabilities[i] = decider.log_odds_of(scores[i]);
   } else if constexpr (L::hooks.variances) {
     Budget after = asker.budget;
     if ((n = after.arrive(n, day)) > 0) learner.variances(x, n, probabilities);  // which may run out of memory
@@ -91,15 +122,13 @@ class Coming {
 
   // Learns from those that have come by event `now`. Returns how many steps were taken.
   template <Learner L>
-  [[gnu::noinline]] Count arrive(Count now, L& learner, Decider& decider, Cost& cost, Count& round, Asker& asker,
-                                 const Pass& pass) {
+  [[gnu::noinline]] Count arrive(Count now, L& learner, const Teaching& by, Asker& asker, const Pass& pass) {
     Count updates = 0;
     for (; !labels_.empty() && labels_.begin()->first <= now; labels_.erase(labels_.begin())) {
       const auto [id, row] = labels_.begin()->second;
       const std::optional<Kept> kept = asker.pending.find(id);
       if (!kept) continue;  // forgotten
-      updates +=
-          learn_late(learner, decider, cost, round, asker, *kept, pass.labels[row], pass.weight(row), pass.rho, row);
+      updates += learn_late(learner, by, asker, *kept, pass.labels[row], pass.weight(row), pass.rho, row);
       asker.pending.forget(id);
     }
     return updates;
@@ -120,8 +149,12 @@ class Coming {
 }
 
 template <class Row, Learner L>
-LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare& prepare, Decider& decider, Cost& cost,
-                              Count& round, Asker* asker, Scratch& read, Scratch& prepared) {
+LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, const Teaching& by, Asker* asker, Scratch& read,
+                              Scratch& prepared) {
+  Prepare& prepare = by.prepare;
+  Decider& decider = by.decider;
+  Cost& cost = by.cost;
+  Count& round = by.round;
   Coming coming;
   const bool by_sign = pass.free || decider.by_sign(pass.prices);
   const Prefetch prefetch(learner, prepare.offset());
@@ -146,12 +179,14 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare&
       if (!by_sign) alarmed = decide_by_price(decider, pass, i, at, weight, score, cost.rho());
       pass.tally.record(y, weight, alarmed);
       std::int8_t asked = 1;
+      double count = weight;
       bool late = false;
       const Count id = asker ? asker->budget.events : 0;
       if (asker) {
         const double rho = pass.rho ? *pass.rho : cost.rho();
         double probability;
-        decide(*asker, learner, &x, &score, 1, rho, weight, pass.days ? pass.days + at : nullptr, &probability, &asked);
+        decide(*asker, learner, decider, &x, &score, 1, rho, weight, pass.days ? pass.days + at : nullptr, &probability,
+               &asked);
         if (pass.probabilities) pass.probabilities[i] = probability;
         if (pass.asked) pass.asked[i] = asked;
         late = asked && pass.delays;
@@ -160,18 +195,19 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, Prepare&
           if (const double delay = pass.delays[at]; std::isfinite(delay))
             coming.add(id + static_cast<Count>(delay), id, at);
         } else if (asked) {
-          asker->estimates.add(y, weight, alarmed, probability);
+          asker->told(y, weight, alarmed, probability);
           calibrate<L>(decider, score, y, weight / probability);
+          count = counted<L>(weight, probability);
         }
       } else if (!pass.free) {  // who names a label unasked has a reason
         calibrate<L>(decider, score, y, weight);
       }
       pass.tally.queries += static_cast<Count>(asked);
       if (asked && !late) {
-        const Target target{y, cost.next(y, weight, pass.rho), weight, ++round};
-        pass.tally.updates += learner.learn(x, target, score);
+        const Target target{y, cost.next(y, count, pass.rho), weight, ++round};
+        pass.tally.updates += learn_one(learner, x, target, score, by);
       }
-      if (asker && pass.delays) pass.tally.updates += coming.arrive(id, learner, decider, cost, round, *asker, pass);
+      if (asker && pass.delays) pass.tally.updates += coming.arrive(id, learner, by, *asker, pass);
     }
     if (pass.every && ((i + 1) % pass.every == 0 || i + 1 == pass.size)) pass.mark();
   }
@@ -219,7 +255,7 @@ void ask_all(const Rows& rows, const AskedAbout& given, L& learner, Prepare& pre
       out.alarms[first + i] = by_sign ? score >= 0 : decider.decide(score, cost.rho(), given.prices.at(first + i), day);
     }
     for (Count i = first; i < last;)
-      i += decide(asker, learner, x + (i - first), out.scores + i, last - i, cost.rho(), 1,
+      i += decide(asker, learner, decider, x + (i - first), out.scores + i, last - i, cost.rho(), 1,
                   given.days ? given.days + i : nullptr, out.probabilities + i, out.asked + i);
     if (!afterwards) keep(first, n, x);
   }

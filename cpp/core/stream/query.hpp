@@ -6,9 +6,13 @@
 //   margin       d / (d + |p|)
 //   confidence   d / (d + q), or 1 if q <= 0, where q = |p| - eta rho_max v gamma / (2 (v + gamma)),
 //                v = x' Sigma x, rho_max = max(1, rho)
+//   uncertainty  at first 1, then at most 1 of c (0.1 + 0.9 u / m), where u = sqrt(P (1 - P)), P is the probability of
+//                the positive class, m the mean of u over recent events, and c the constant
 //
 // with d = delta_pos if p >= 0, else delta_neg (Zhang et al. 2019, Online adaptive asymmetric active
-// learning, algorithms 3 and 6). To explore with e makes e + (1 - e) pi of pi. Random numbers are drawn only
+// learning, algorithms 3 and 6). By uncertainty the first labels are bought until `enough` of each class are known or
+// half of a budget without periods is spent; u is then proportional to the probability that minimises the variance of
+// a gradient of the log loss, at a given number of labels. To explore with e makes e + (1 - e) pi of pi. Random numbers are drawn only
 // when a label may be bought and pi < 1; the k-th, k = 0, 1, ..., is (S(S(seed) + k) >> 11) 2^-53 with
 // S the function splitmix64.
 #pragma once
@@ -23,14 +27,14 @@
 namespace lopsided {
 
 struct QueryRule {
-  enum class Kind { none, always, random, margin, confidence };
+  enum class Kind { none, always, random, margin, confidence, uncertainty };
   Kind kind = Kind::none;
-  double constant = 1;  // of random
+  double constant = 1;  // of random; of uncertainty, the share of events on average
   double delta_pos = 1, delta_neg = 1;
   double explore = 0;
 
   void options(auto&& visit) {
-    visit("query", kind, {"none", "always", "random", "margin", "confidence"});
+    visit("query", kind, {"none", "always", "random", "margin", "confidence", "uncertainty"});
     visit("probability", constant);
     visit("delta_pos", delta_pos);
     visit("delta_neg", delta_neg);
@@ -67,6 +71,8 @@ struct Budget {
     elapsed = daily ? day - now : (now - first) / per - at;
     if (at < static_cast<double>(period)) elapsed = 0;  // nobody knows the time of the present day
   }
+  // How many labels may ever be bought, where that is fixed.
+  double in_all() const { return share || periodic() ? std::numeric_limits<double>::infinity() : labels / price; }
   double left() const {
     const double bought = static_cast<double>(periodic() ? spent : used);
     const double times = share ? static_cast<double>(events) : saving ? static_cast<double>(period + 1) : 1;
@@ -135,6 +141,34 @@ struct Estimates {
   }
 };
 
+// For a query by uncertainty.
+class Uncertainty {
+ public:
+  void told(double y) { ++(y > 0 ? positives_ : negatives_); }
+  // The probability of a question about an event of these log odds, `used` labels having been bought of at most `most`.
+  double wanted(double log_odds, double rate, double used, double most) {
+    const double p = sigmoid(log_odds), u = std::sqrt(p * (1 - p));
+    ++events_;
+    mean_ += (u - mean_) / std::min(static_cast<double>(events_), memory);
+    if (std::min(positives_, negatives_) < enough && used < most / 2) return 1;
+    return std::min(1.0, rate * (anywhere + (1 - anywhere) * u / std::max(mean_, std::numeric_limits<double>::min())));
+  }
+  void state(auto&& visit) {
+    visit("query.positives", positives_);
+    visit("query.negatives", negatives_);
+    visit("query.events", events_);
+    visit("query.uncertainty", mean_);
+    validate(mean_ >= 0 && mean_ <= 0.5, "query.uncertainty");
+  }
+
+ private:
+  static constexpr Count enough = 5;
+  static constexpr double memory = 1024, anywhere = 0.1;
+
+  Count positives_ = 0, negatives_ = 0, events_ = 0;
+  double mean_ = 0;
+};
+
 // For a query by confidence: eta max(1, rho) / 2 and gamma.
 struct Confidence {
   double most = 0, gamma = 1;
@@ -149,13 +183,19 @@ struct Asker {
   Budget budget;
   Estimates estimates;
   Pending pending;
+  Uncertainty uncertainty;
   double seed = 0;
   Count draws = 0;
 
   bool on() const { return rule.kind != QueryRule::Kind::none; }
 
-  // Which labels of n events that have arrived are bought, by their scores; for a query by confidence `probabilities`
-  // has the variances of their rows.
+  // The label of an event has arrived.
+  void told(double y, double weight, bool alarmed, double probability) {
+    estimates.add(y, weight, alarmed, probability);
+    if (rule.kind == QueryRule::Kind::uncertainty) uncertainty.told(y);
+  }
+  // Which labels of n events that have arrived are bought, by their scores; `probabilities` has, for a query by
+  // confidence, the variances of their rows, and for one by uncertainty, their log odds.
   void decide(const double* scores, Count n, double weight, const Confidence& confidence, double* probabilities,
               std::int8_t* asked) {
     LOPSIDED_BEST(decide(*this, scores, n, weight, confidence, probabilities, asked));
@@ -167,10 +207,11 @@ struct Asker {
     const Budget before = budget;
     const double open = estimates.open;
     const Count drawn = draws;
+    const Uncertainty earlier = uncertainty;
     try {
       act();
     } catch (...) {
-      budget = before, estimates.open = open, draws = drawn;
+      budget = before, estimates.open = open, draws = drawn, uncertainty = earlier;
       throw;
     }
   }
@@ -185,6 +226,7 @@ struct Asker {
     if (!on()) return;
     visit("query.draws", draws);
     budget.state(visit);
+    if (rule.kind == QueryRule::Kind::uncertainty) uncertainty.state(visit);
     estimates.state(visit);
     pending.state(visit, budget.events, fits);
   }

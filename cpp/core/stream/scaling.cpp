@@ -17,6 +17,12 @@ void Prepare::grow(std::size_t features) {
   if (standard && centred) mean_.grow(features);
 }
 
+void Prepare::fade() {
+  if (!standard) return;
+  rows_ /= 2;
+  for (std::size_t j = 0; j < spread_.size(); ++j) spread_[j] /= 2;
+}
+
 void Prepare::go_back() {
   marked_ = false;
   if (!standard || rows_ == before_.rows) return;  // no row has come

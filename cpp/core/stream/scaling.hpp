@@ -43,6 +43,8 @@ class Prepare {
   void unmark() { marked_ = false; }
   void go_back();
 
+  // Rows so far count half.
+  void fade();
   void reserve(std::size_t features);
   void grow(std::size_t features);
   void options(auto&& visit) {

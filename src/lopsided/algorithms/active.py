@@ -34,9 +34,9 @@ from ..estimator.parameters import (
     estimator,
     integer,
     is_number,
-    nearest,
     number,
     parameter,
+    parameter_hint,
     positive,
     switch,
 )
@@ -91,11 +91,15 @@ class Active(OnlineClassifier):
     learner : estimator or str
         What learns; only its parameters are used, not what it has learned. A name is one of
         `lopsided.learners()`.
-    query : {"always", "random", "margin", "asymmetric", "confidence"}
+    query : {"auto", "always", "random", "margin", "asymmetric", "confidence", "uncertainty"}
         How much a label is wanted. "random": with a constant probability. "margin": with the
         probability d / (d + abs(score)). "asymmetric": the same with d of the predicted class.
         "confidence": with d / (d + q), where q is abs(score) less what a step could change it by,
         and always when q is not positive; for learners with a covariance (ACOG, AROW).
+        "uncertainty": always until five labels of each class are known or half of a budget without
+        periods is spent, then in proportion to sqrt(p (1 - p)), where p is the calibrated
+        probability of the positive class. "auto": "uncertainty" for Recommended, unless delta is
+        given, else "margin".
     budget : int, float, str, Budget or None
         How many labels may be bought, see `Budget`; None for no limit. When it is spent the model
         still predicts but no longer learns.
@@ -107,7 +111,8 @@ class Active(OnlineClassifier):
     delta_pos, delta_neg : float, optional
         d for events predicted positive and negative, for "asymmetric" and "confidence".
     probability : float, optional
-        Probability of asking, for "random".
+        Probability of asking, for "random"; for "uncertainty" on average, by default 1.5 times
+        what a budget allows for an event, and 0.4 if it does not say.
     explore : float
         Ask at least with this probability: pi becomes explore + (1 - explore) pi. It improves
         estimates.
@@ -134,7 +139,7 @@ class Active(OnlineClassifier):
     """
 
     learner: Any = parameter("Recommended", "an estimator or a name", kw_only=False)
-    query: str = choice("margin", *QUERIES)
+    query: str = choice("auto", *QUERIES)
     budget: Any = parameter(None, _BUDGET)
     delta: float | None = positive(None, optional=True)
     delta_pos: float | None = positive(None, optional=True)
@@ -481,7 +486,7 @@ class Active(OnlineClassifier):
             now = inner.get_params()
             for name in rest:
                 if name not in now:
-                    hint = nearest(name, [*known, *now])
+                    hint = parameter_hint(name, [*known, *now])
                     raise UnknownParameterError(repr(self), name, hint)
             self.learner = type(inner)(**{**now, **rest})
         return self
@@ -559,7 +564,7 @@ class Active(OnlineClassifier):
         budget = as_budget(self.budget)
         return {
             **self._inner()._own_options(),
-            **query_options(self),
+            **query_options(self, self._inner(), budget),
             **({} if budget is None else budget.options()),
             **({"budget_pace": True} if self.pace else {}),
         }

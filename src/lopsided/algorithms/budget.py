@@ -159,6 +159,9 @@ def carried_over(
     """
     if now.get("budget_pace"):
         state = {entry.BUDGET_ELAPSED: 0.0, **state}
+    if now["query"] == "uncertainty":
+        counted = entry.QUERY_POSITIVES, entry.QUERY_NEGATIVES, entry.QUERY_EVENTS
+        state = {**dict.fromkeys(counted, 0), entry.QUERY_UNCERTAINTY: 0.0, **state}
     kinds = [
         (options.get("budget_daily", False), options.get("budget_per", 0.0))
         for options in (before, now)

@@ -12,7 +12,16 @@ from ..errors import ParameterError
 from ..estimator import state as entry
 from ..estimator.base import LinearClassifier
 from ..estimator.costs import CostSensitiveClassifier
-from ..estimator.parameters import choice, estimator, integer, number, positive, same, switch
+from ..estimator.parameters import (
+    choice,
+    estimator,
+    forgetting,
+    integer,
+    number,
+    positive,
+    same,
+    switch,
+)
 from ._covariance import check_covariance_dtype, covariance_kind
 from ._sketch import check_directions, sketched_directions
 
@@ -256,6 +265,7 @@ class _SecondOrder(CostSensitiveClassifier):
     covariance_dtype: str = choice("float64", "float64", "float32")
     regularization: float = positive(1.0)
     weight_state: bool = switch(False)
+    forget: int | None = forgetting()
 
     _fixed = (*CostSensitiveClassifier._fixed, "covariance_dtype")
 
@@ -270,6 +280,8 @@ class _SecondOrder(CostSensitiveClassifier):
         """Raise a ValueError that names the first parameter that is not valid."""
         super().check_params()
         check_covariance_dtype(self.covariance, self.covariance_dtype)
+        if self.forget is not None and self.covariance != "diagonal":
+            raise ParameterError("forget", "has an effect only with covariance='diagonal'")
 
     def core_kind(self) -> str:
         """Return the name of this learner in the core."""
@@ -299,6 +311,10 @@ class AROW(_SecondOrder):
         r: larger means Sigma shrinks more slowly.
     weight_state : bool
         Let event weights enter Sigma.
+    forget : int, optional
+        Half-life in labels: after every `forget` labels the precisions learned so far
+        count half, and so do class counts and the running statistics of the scaling. Default:
+        nothing is forgotten.
 
     References
     ----------
@@ -342,6 +358,10 @@ class ACOG(_SecondOrder):
         With loss I: whether an event's weight multiplies its margin or its step.
     weight_state : bool
         Let event weights enter Sigma.
+    forget : int, optional
+        Half-life in labels: after every `forget` labels the precisions learned so far
+        count half, and so do class counts and the running statistics of the scaling. Default:
+        nothing is forgotten.
     sketch_size : int
         Number of directions that a sketch keeps, 1 to 64.
     sketch_every : int

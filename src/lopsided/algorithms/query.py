@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import Parameter, ParameterError
+from .budget import Budget
 
 _PROBABILITY = ("give ", Parameter("probability"))
 _DELTAS = ("give ", Parameter("delta_pos"), " and ", Parameter("delta_neg"))
-QUERIES = ("always", "random", "margin", "asymmetric", "confidence")
+QUERIES = ("auto", "always", "random", "margin", "asymmetric", "confidence", "uncertainty")
 # Which of the parameters of a question have an effect on which rule.
 NEEDS: dict[str, tuple[str, ...]] = {
     "always": (),
@@ -16,13 +17,23 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "margin": ("delta",),
     "asymmetric": ("delta_pos", "delta_neg"),
     "confidence": ("delta", "delta_pos", "delta_neg"),
+    "uncertainty": ("probability",),
 }
+_RATE = 0.4  # of a query by uncertainty, without a budget that gives one
+_SLACK = 1.5  # how much more than the budget gives is wanted, so that it is spent
 RULE_PARAMETERS = ("delta", "delta_pos", "delta_neg", "probability")
+
+
+def rule_of(asker: Any, inner: Any) -> str:
+    """Return the rule that an asker goes by."""
+    if asker.query != "auto":
+        return str(asker.query)
+    return "uncertainty" if inner._log_odds and asker.delta is None else "margin"
 
 
 def check_query(asker: Any, inner: Any) -> None:
     """Raise unless the parameters of an asker suit its rule and its learner."""
-    query = asker.query
+    query = rule_of(asker, inner)
     for name in RULE_PARAMETERS:
         if getattr(asker, name) is not None and name not in NEEDS[query]:
             raise ParameterError(name, f"has no effect on query={query!r}")
@@ -46,15 +57,31 @@ def check_query(asker: Any, inner: Any) -> None:
         raise ParameterError("explore", "has no effect on query='always'")
 
 
-def query_options(asker: Any) -> dict[str, Any]:
+def query_options(asker: Any, inner: Any, budget: Budget | None) -> dict[str, Any]:
     """Return the options of the core for the rule of an asker."""
     both = 1.0 if asker.delta is None else asker.delta
+    query = rule_of(asker, inner)
+    probability = 1.0 if asker.probability is None else asker.probability
+    if query == "uncertainty" and asker.probability is None:
+        probability = _rate(budget)
     return {
-        "query": "margin" if asker.query == "asymmetric" else asker.query,
+        "query": "margin" if query == "asymmetric" else query,
         "delta_pos": float(both if asker.delta_pos is None else asker.delta_pos),
         "delta_neg": float(both if asker.delta_neg is None else asker.delta_neg),
-        "probability": float(1.0 if asker.probability is None else asker.probability),
+        "probability": float(probability),
         "explore": float(asker.explore),
         "query_seed": float(asker.seed),
         "max_pending": float(asker.max_pending),
     }
+
+
+def _rate(budget: Budget | None) -> float:
+    """Return the share of events to ask about by uncertainty, where nobody says."""
+    if budget is None or budget.length is not None:
+        return _RATE
+    if budget.fraction is not None:
+        return min(1.0, _SLACK * budget.fraction)
+    if budget.per is None or budget.per == "day":
+        return _RATE
+    labels = budget.labels if budget.labels is not None else budget.money / budget.price
+    return min(1.0, max(_SLACK * labels / budget.per, 2.0**-53))

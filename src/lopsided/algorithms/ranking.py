@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..estimator.base import LinearClassifier, OnlineClassifier
-from ..estimator.parameters import choice, estimator, integer, positive, sizes
+from ..estimator.parameters import choice, estimator, forgetting, integer, positive, sizes
 
 
 @estimator
@@ -82,6 +82,10 @@ class OPAUC(RankingClassifier):
         Size of the step.
     regularization : float
         How strongly the weights are shrunk to zero.
+    forget : int, optional
+        Half-life in labels: after every `forget` labels the earlier events of both classes
+        count half, and so do class counts and the running statistics of the scaling. Default:
+        nothing is forgotten.
 
     References
     ----------
@@ -97,6 +101,7 @@ class OPAUC(RankingClassifier):
 
     learning_rate: float = positive(0.01)
     regularization: float = positive(0.01)
+    forget: int | None = forgetting()
 
     _core_name = "opauc"
 

@@ -89,6 +89,7 @@ class Recommended(CostSensitive):
     class_weight: Any = "balanced"
 
     _core_name = "additive-logistic"
+    _log_odds = True
 
     @property
     def members_(self) -> list[Member]:

@@ -13,7 +13,16 @@ from numpy.typing import DTypeLike, NDArray
 from ..errors import InputError, ParameterError
 from ..estimator import state as entry
 from ..estimator.costs import CostSensitiveClassifier
-from ..estimator.parameters import choice, estimator, fraction, integer, number, positive, switch
+from ..estimator.parameters import (
+    choice,
+    estimator,
+    forgetting,
+    fraction,
+    integer,
+    number,
+    positive,
+    switch,
+)
 from ._covariance import check_covariance_dtype, covariance_kind
 
 L1_SCHEDULES = ("constant", "rda", "inverse", "sqrt", "inverse_sqrt")
@@ -231,6 +240,10 @@ class AdaFOBOS(SparseClassifier):
         Weights shrink by l1 times the feature's rate per round.
     delta : float
         Larger values make the rates more alike.
+    forget : int, optional
+        Half-life in labels: after every `forget` labels the sums of squared gradients
+        count half, and so do class counts and the running statistics of the scaling. Default:
+        nothing is forgotten.
 
     References
     ----------
@@ -247,6 +260,7 @@ class AdaFOBOS(SparseClassifier):
 
     learning_rate: float = positive(1.0)
     delta: float = positive(1.0)
+    forget: int | None = forgetting()
 
     _core_name = "adaptive-fobos"
 

@@ -22,7 +22,10 @@ _ASKING = (
     click.option("--budget", help="Labels to buy: 1000, 5%, 20/1000, 50/day or 300EUR@1.5."),
     click.option("--saving", is_flag=True, help="Carry over what a period of the budget leaves."),
     click.option("--pace", is_flag=True, help="Spread the budget of a period over the period."),
-    click.option("--query", help="Query rule: always, random, margin, asymmetric or confidence."),
+    click.option(
+        "--query",
+        help="Query rule: always, random, margin, asymmetric, confidence, uncertainty.",
+    ),
 )
 time_option = click.option("--time", help="Column or key of times, for days.")
 

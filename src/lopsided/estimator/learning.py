@@ -81,6 +81,7 @@ class Learning(Parameterised):
 
     _core_name: ClassVar[str]  # of the learner in the core
     _has_variance: ClassVar[bool] = False  # the core can say how sure the learner is
+    _log_odds: ClassVar[bool] = False  # its scores are calibrated log odds
     # Parameters that cannot change once a model has learned.
     _fixed: ClassVar[tuple[str, ...]] = ("scaling", "positive", "hash_bits")
     _shares_passes: ClassVar[bool] = True  # models of its kind may learn in one pass

@@ -102,6 +102,20 @@ def integer(default: int | None, low: int, high: int, *, optional: bool = False)
     return parameter(default, wanted, check)
 
 
+# The learners with the parameter `forget`.
+FORGETTING = ("ACOG", "AROW", "AdaFOBOS", "OPAUC")
+
+
+def forgetting() -> Any:
+    """Return the parameter `forget` of a learner in FORGETTING: a half-life in labels."""
+    return integer(None, 1, 2**31 - 1, optional=True)
+
+
+def parameter_hint(name: str, known: Iterable[str]) -> str:
+    """Say which parameter was probably meant, or which learners have it."""
+    return f"{', '.join(FORGETTING)} have it" if name == "forget" else nearest(name, known)
+
+
 def sizes(default: int) -> Any:
     """Return a parameter that is a size, or a pair of sizes for the negative and positive class."""
     one = integer(default, 1, 10**6).metadata["check"]
@@ -183,7 +197,7 @@ class Parameterised:
         known = cls._own_names()
         for name in params:
             if name not in known:
-                raise UnknownParameterError(cls.__name__, name, nearest(name, known))
+                raise UnknownParameterError(cls.__name__, name, parameter_hint(name, known))
         return super().__new__(cls)
 
     @classmethod
@@ -213,7 +227,7 @@ class Parameterised:
         known = self.get_params()
         for name in params:
             if name not in known:
-                raise UnknownParameterError(repr(self), name, nearest(name, known))
+                raise UnknownParameterError(repr(self), name, parameter_hint(name, known))
         for name, value in params.items():
             setattr(self, name, value)
         return self

@@ -53,6 +53,10 @@ LIST_ENDS = "kept.{}.ends"
 
 # Questions and their budget
 PENDING_EVENTS = "pending.events"
+QUERY_POSITIVES = "query.positives"
+QUERY_NEGATIVES = "query.negatives"
+QUERY_EVENTS = "query.events"
+QUERY_UNCERTAINTY = "query.uncertainty"
 BUDGET = "budget."  # what the names of the next ones begin with
 BUDGET_EVENTS = "budget.events"
 BUDGET_BEGUN = "budget.begun"
