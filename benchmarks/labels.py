@@ -1,5 +1,7 @@
 """What labels buy: python -m benchmarks.labels [SET ...] [--quick] [--out DIR].
 
+`python -m benchmarks.labels recommended` is about Recommended instead: see labels_recommended.
+
 The experiments of Zhang et al., "Online adaptive asymmetric active learning with limited budgets",
 figures 1 to 7 and tables 2 and 3, for all nine learners, on data sets that are looked for where
 `lopsided data list` looks; and how many labels each learner needs for 95 % of the balanced accuracy
@@ -18,6 +20,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -35,6 +38,7 @@ from lopsided.papers.label_sweeps import (
     labels_needed,
 )
 
+from . import labels_recommended
 from .quality import load
 
 SETS = ("german", "w8a", "creditcard")
@@ -367,4 +371,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["recommended"]:
+        labels_recommended.main(sys.argv[2:])
+    else:
+        main()

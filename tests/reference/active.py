@@ -50,6 +50,27 @@ def query_probability(oracle, x, p, rho, *, query, delta_pos, delta_neg, probabi
     return explore + (1 - explore) * pi
 
 
+class Uncertainty:
+    """The chance of a question by uncertainty, from the log odds of the positive class.
+
+    most : how many labels may ever be bought, where that is fixed
+    """
+
+    def __init__(self, rate, most=np.inf):
+        self.rate, self.most = rate, most
+        self.known = {1: 0, -1: 0}
+        self.events, self.mean = 0, 0.0
+
+    def probability(self, log_odds, bought):
+        p = 1 / (1 + np.exp(-log_odds))
+        u = np.sqrt(p * (1 - p))
+        self.events += 1
+        self.mean += (u - self.mean) / min(self.events, 1024)
+        if min(self.known.values()) < 5 and bought < self.most / 2:
+            return 1.0
+        return min(1.0, self.rate * (0.1 + 0.9 * u / self.mean))
+
+
 def may_buy(budget, days, bought, t):
     """Whether event t may be asked for, `bought` being the events whose labels were bought.
 
