@@ -3,10 +3,10 @@
 Balanced accuracy and AUC of all events, each scored before its label, at budgets of 1, 2, 5 and
 10 % of the events, and how many labels are worth 95 % of the balanced accuracy with every label.
 Beside Recommended with its own rule: the same learner taking the first labels, taking labels at
-random and asking by margin; OA3-diag and CSOAL with their own rules; the learner of OA3-diag asking
-by uncertainty; river's logistic regression with labels at random and with its EntropySampler.
-Nobody is tuned. Real sets are shuffled. The rule of Recommended was chosen on mammography, shuttle,
-phishing, covtype class 4 and the generated streams payments/101 and /102, rules/101 and /102.
+random and asking by margin; OA3-diag and CSOAL with their own rules; river's logistic regression
+with labels at random and with its EntropySampler. Nobody is tuned. Real sets are shuffled. The rule
+of Recommended was chosen on mammography, shuttle, phishing, covtype class 4 and the generated
+streams payments/101 and /102, rules/101 and /102.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ STREAMS = ("creditcard", "w8a", "nslkdd20_r2l", "payments/11", "rules/11")
 SHARES = (0.01, 0.02, 0.05, 0.1)
 GOAL = 0.95
 SEEDS = 2  # of the questions
-_OA3 = {"learner": "ACOG-I-diag", "learning_rate": 1.0, "intercept": True}
 
 OURS: dict[str, Any] = {
     "Recommended": lambda _: Active(Recommended()),
@@ -37,7 +36,6 @@ OURS: dict[str, Any] = {
     "at random": lambda share: Active(Recommended(), query="random", probability=share),
     "by margin": lambda _: Active(Recommended(), query="margin"),
     "OA3-diag": lambda _: make("OA3-diag", intercept=True),
-    "OA3-diag, uncertainty": lambda _: Active.made(**_OA3, query="uncertainty"),
     "CSOAL": lambda _: make("CSOAL", intercept=True),
 }
 RIVER = ("river, at random", "river, entropy")

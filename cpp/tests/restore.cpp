@@ -120,6 +120,7 @@ const std::map<std::string, double> settings[] = {
     {{"standard", 1}, {"centred", 1}, {"intercept", 1}, {"scales", 0}},
     {{"standard", 1}, {"scales", 0}, {"query", 2}, {"probability", 0.7}, {"max_pending", 4}},
     asking,
+    {{"query", 5}, {"probability", 0.3}, {"max_pending", 4}},
     {{"target_sparsity", 0.5}},
     {{"target_sparsity", 0.9}, {"query", 1}, {"max_pending", 4}, {"period", 3}},
     {{"sketch_size", 2}, {"sketch_every", 3}},
