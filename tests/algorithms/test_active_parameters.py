@@ -30,7 +30,7 @@ def test_parameters_of_the_learner_are_reached_by_both_names():
 
 
 def test_clone_is_independent():
-    model = Active(COG(), budget=Budget(labels=5), query="margin").fit(X, Y)
+    model = Active(COG(), budget=Budget(labels=5)).fit(X, Y)
     other = clone(model)
     assert other.learner is not model.learner
     assert not hasattr(other, "coef_")
