@@ -77,11 +77,9 @@ def query_options(asker: Any, inner: Any, budget: Budget | None) -> dict[str, An
 
 def _rate(budget: Budget | None) -> float:
     """Return the share of events to ask about by uncertainty, where nobody says."""
-    if budget is None or budget.length is not None:
+    options = {} if budget is None else budget.options()
+    events = 1.0 if "budget_share" in options else float(options.get("budget_per", 0.0))
+    if not events:  # a number of labels, or a day: nobody knows of how many events
         return _RATE
-    if budget.fraction is not None:
-        return min(1.0, _SLACK * budget.fraction)
-    if budget.per is None or budget.per == "day":
-        return _RATE
-    labels = budget.labels if budget.labels is not None else budget.money / budget.price
-    return min(1.0, max(_SLACK * labels / budget.per, 2.0**-53))
+    labels = float(options["budget"]) / float(options.get("budget_price", 1.0))
+    return min(1.0, _SLACK * labels / events)
