@@ -238,6 +238,17 @@ def test_claims_about_sparsity():
     assert verdicts("SSOL has the lowest error", other) == [False]
 
 
+def test_sparsity_of_wide_data_is_read_off_where_the_lines_are():
+    x = (0.999, 0.9995, 1.0)
+    others = ("STG", "FOBOS", "Ada-FOBOS", "FSOL", "Ada-RDA")
+    lines = {name: [0.1, 0.2, 0.3] for name in others}
+    figure = a_figure("sol-figure-2", "sparsity", {**lines, "SSOL": [0.2, 0.1, 0.3]}, x=x)
+    assert verdicts("SSOL has the lowest error", figure) == [True]
+    header, table = thinned(figure)
+    assert header[1:3] == ["99.9%", "99.93%"]
+    assert table[0][1:4] == ["10.00", "16.00", "20.00"]
+
+
 def test_the_table_of_claims_says_what_was_not_tested():
     table = rows([a_table(**{"ACOG-I": 60.0, "AROW": 65.0})])
     assert len(table) == len(CLAIMS)
@@ -327,7 +338,7 @@ def test_pages_say_how_long_the_runs_took(tmp_path):
     keep(tmp_path, [a_table(Perceptron=53.76)])
     keep(tmp_path, [a_table("acog-table-3", Perceptron=53.76)], flags=["--quick"])
     two = [dataclasses.replace(own, seconds=90.0) for own in read(tmp_path)]
-    told = "2 runs of an experiment on a data set, 1 of them with `--quick`, 3 minutes of a core."
+    told = "2 runs of an experiment on a data set, 1 of them with `--quick`, 3 minutes in all."
     assert told in pages(two)["claims.md"]
     assert told in pages(two)["acog.md"]
 

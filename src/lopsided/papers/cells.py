@@ -36,7 +36,7 @@ def filled(result: Result, trial: Trial) -> Result:
     if result.other_data:
         cells = [
             cell
-            if math.isnan(cell.off)
+            if math.isnan(cell.off) and not result.substitute  # times of a copy can be compared
             else dataclasses.replace(
                 cell, word=OTHER_DATA, nearest_word=OTHER_DATA if cell.nearest_word else ""
             )

@@ -88,7 +88,7 @@ def _parts(results: Sequence[Result]) -> Iterator[str]:
 def plots(results: Sequence[Result]) -> dict[str, str]:
     """Return the figures of results as SVG, by the name of their file."""
     drawn = [result for result in results if plot_name(result)]
-    return {plot_name(result): _file(_plot(result, at).svg) for at, result in enumerate(drawn)}
+    return {plot_name(result): _file(_plot(result, 0).svg) for result in drawn}
 
 
 def plot_name(result: Result) -> str:

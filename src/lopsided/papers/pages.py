@@ -48,9 +48,7 @@ def spent(kept: Sequence[Kept]) -> str:
     minutes = sum(own.seconds for own in kept) / 60
     quick = sum("--quick" in own.command for own in kept)
     part = f", {quick} of them with `--quick`" if quick else ""
-    return (
-        f"{len(kept)} runs of an experiment on a data set{part}, {minutes:,.0f} minutes of a core."
-    )
+    return f"{len(kept)} runs of an experiment on a data set{part}, {minutes:,.0f} minutes in all."
 
 
 def _page(paper: str, kept: Sequence[Kept]) -> Iterator[str]:
@@ -66,7 +64,7 @@ def _page(paper: str, kept: Sequence[Kept]) -> Iterator[str]:
         yield ""
         yield (
             f"`{own.command}`: lopsided {own.version}, {own.machine}, {own.date}, "
-            f"{own.seconds:,.0f} s of a core in the last call."
+            f"{own.seconds:,.0f} s in the last call."
         )
     results = [result for own in kept for result in own.results]
     for result in with_tallies(results):
@@ -102,13 +100,18 @@ def _result(result: Result) -> Iterator[str]:
 def thinned(result: Result) -> tuple[list[str], list[list[str]]]:
     """Return the lines of a figure at a few points of x."""
     if result.against == "sparsity":
-        header = ["sparsity", *(f"{level:.0%}" for level in _LEVELS)]
+        start = max(line.x[0] for line in result.lines)
+        # Of millions of features nearly all stay without weight: then levels from the first to 1.
+        levels = [
+            level if start < _LEVELS[-2] else start + level * (1 - start) for level in _LEVELS
+        ]
+        header = ["sparsity", *(f"{100 * level:.6g}%" for level in levels)]
         rows = []
         for line in result.lines:
             low, high = line.x[0], line.x[-1]
             values = [
                 float(np.interp(level, line.x, line.y)) if low <= level <= high else np.nan
-                for level in _LEVELS
+                for level in levels
             ]
             rows.append([line.name, *(text.value(y, result.metric) for y in values)])
         return header, rows
