@@ -70,7 +70,8 @@ PyModel::PyModel(std::string_view kind, const nb::dict& options, int hash_bits, 
 
 nb::dict PyModel::learn(const HeldRows& held, Line<std::int8_t> labels, Doubles weights, Order order,
                         std::optional<double> rho, Count every, bool keep_scores, Doubles days, Doubles delays,
-                        Count first, std::optional<Count> last, PriceTable prices, bool keep_chances) {
+                        Count first, std::optional<Count> last, PriceTable prices, bool keep_chances,
+                        LateTable earlier) {
   Part part(features, held, first, last.value_or(held.rows.size()));
   Pass pass = pass_over(held, labels, weights, order, rho, every, part.first, part.last);
   const auto fits = [&](const auto& line) { return !line || line->size() == held.rows.size(); };
@@ -79,6 +80,7 @@ nb::dict PyModel::learn(const HeldRows& held, Line<std::int8_t> labels, Doubles 
   pass.delays = delays ? delays->data() + first : nullptr;
   pass.prices = prices_of(prices, held.rows.size());
   pass.prices.first = pass.prices.at(first);
+  if (earlier) pass.earlier = {reinterpret_cast<const Late*>(earlier->data()), earlier->shape(0)};
   Fresh<double> scores(keep_scores ? pass.size : 0);
   if (keep_scores) pass.scores = scores.data();
   Fresh<double> chances(keep_chances ? pass.size : 0);
@@ -260,7 +262,9 @@ void bind_model(nb::module_& m) {
            nb::arg("order").none(), nb::arg("rho").none(), nb::arg("every"), nb::arg("scores"),
            nb::arg("days") = nb::none(), nb::arg("delays") = nb::none(), nb::arg("first") = 0,
            nb::arg("last") = nb::none(), nb::arg("prices") = nb::none(), nb::arg("chances") = false,
-           "One pass; what happened in it.")
+           nb::arg("earlier") = nb::none(),
+           "One pass; what happened in it. `earlier` are labels that come during it, of events that wait: after which "
+           "event, the event, the label and its weight.")
       .def("score", &PyModel::score, nb::arg("rows"))
       .def("margins", &PyModel::margins, nb::arg("scores"), nb::arg("prices") = nb::none(),
            "What scores mean for decisions: an alarm from 0 on.")

@@ -29,6 +29,7 @@ using Doubles = std::optional<Line<double>>;
 using Order = std::optional<Line<std::int64_t>>;
 // Prices of events: miss, alarm, hit and pass of each, or one row for all.
 using PriceTable = std::optional<nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>>;
+using LateTable = PriceTable;  // rows as Late
 
 // Those of one event: miss, alarm, hit, pass.
 using EventPrices = std::optional<std::array<double, 4>>;
@@ -57,7 +58,7 @@ class PyModel {
 
   nb::dict learn(const HeldRows& held, Line<std::int8_t> labels, Doubles weights, Order order,
                  std::optional<double> rho, Count every, bool keep_scores, Doubles days, Doubles delays, Count first,
-                 std::optional<Count> last, PriceTable prices, bool keep_chances);
+                 std::optional<Count> last, PriceTable prices, bool keep_chances, LateTable earlier);
   auto score(const HeldRows& held) {
     Fresh<double> out(held.rows.size());
     Part part(features, held);

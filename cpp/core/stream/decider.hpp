@@ -4,6 +4,7 @@
 #include "../numbers/logistic.hpp"
 #include "calibration.hpp"
 #include "capacity.hpp"
+#include "cost.hpp"
 
 namespace lopsided {
 
@@ -35,14 +36,24 @@ struct PriceList {
 };
 
 struct Decider {
+  static constexpr double rare = 100;                                       // events with one positive among them
+  static constexpr double no_alarm = std::numeric_limits<double>::min();  // decides a tie
+
   bool log_odds = false;  // scores are calibrated log odds already
   Calibration calibration;
   Capacity capacity;
 
-  // An alarm is raised where this is at least 0. rho: see Cost.
-  double margin(double score, double rho, const Prices* prices) {
-    if (prices) return log_odds_of(score) - prices->limit();
-    return log_odds ? score + logarithm(rho) : score;
+  // An alarm is raised where this is at least 0. rho: that of `cost`, or one that is known beforehand.
+  double margin(double score, const Cost& cost, double rho, const Prices* prices) {
+    if (prices) return weighed(score, cost) - prices->limit();
+    if (!log_odds) return score;
+    if (!cost.balanced) return weighed(score, cost) + logarithm(rho);
+    return cost.positives + cost.negatives > 0 ? score + logarithm(rho) : logarithm(cost.odds) - no_alarm;
+  }
+  // The log odds that are weighed by prices: until a positive label is known, one in a hundred events is taken for
+  // positive, and every negative label makes it fewer.
+  double weighed(double score, const Cost& cost) {
+    return cost.positives > 0 ? log_odds_of(score) : -logarithm(cost.negatives + (rare - 1));
   }
   double log_odds_of(double score) { return log_odds ? score : calibration.log_odds(score); }
   // The probability of the positive class.
@@ -51,7 +62,7 @@ struct Decider {
   bool by_sign(const PriceList& prices) const { return !prices && !log_odds && !capacity.on(); }
 
   // Decides about an event that has arrived. An alarm takes its share of the capacity.
-  bool decide(double score, double rho, const Prices* prices, double day);
+  bool decide(double score, const Cost& cost, double rho, const Prices* prices, double day);
   void options(auto&& visit) { capacity.options(visit); }
 
   void state(auto&& visit) {

@@ -31,7 +31,7 @@ class Model {
   void ask(const Rows& rows, const AskedAbout& given, const Answers& out);
   void tell(Count id, double y, double weight);
   // What a score means: an alarm is raised where the margin is at least 0.
-  double margin(double score, const Prices* prices) { return decider_.margin(score, cost_.rho(), prices); }
+  double margin(double score, const Prices* prices) { return decider_.margin(score, cost_, cost_.rho(), prices); }
   double log_odds(double score) { return decider_.log_odds_of(score); }
   const Decider& decider() const { return decider_; }
   void calibrate(const Calibration& learned) { decider_.calibration = learned; }

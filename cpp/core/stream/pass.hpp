@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "../input/rows.hpp"
 #include "decider.hpp"
@@ -25,6 +26,12 @@ struct Tally {
   }
 };
 
+// The label of an event that was met in an earlier pass and waits.
+struct Late {
+  double after, id;  // it comes after event `after`
+  double y, weight;
+};
+
 struct Pass {
   const std::int8_t* labels = nullptr;    // -1 or 1, one for each row
   const double* weights = nullptr;        // none: all 1
@@ -33,7 +40,8 @@ struct Pass {
   std::optional<double> rho;              // when the class counts are known beforehand
   Count every = 0;                        // rounds between points of the curve; 0: no curve
   const double* days = nullptr;           // of each row, for a budget that is daily
-  const double* delays = nullptr;         // events that come before each row's label; none: at once
+  const double* delays = nullptr;         // events that come before each row's label, NaN: never; none: at once
+  std::span<const Late> earlier;          // labels that come during the pass, by their events
   bool free = false;                      // unasked labels of earlier events
   PriceList prices;                       // of each row
 

@@ -118,31 +118,43 @@ Count decide(Asker& asker, L& learner, Decider& decider, const Row* x, const dou
 // Labels under way, by the event after which they come.
 class Coming {
  public:
-  [[gnu::noinline]] void add(Count after, Count id, Count row) { labels_.insert({after, {id, row}}); }
+  explicit Coming(std::span<const Late> earlier) {
+    for (const Late& one : earlier)
+      labels_.insert({static_cast<Count>(one.after), {static_cast<Count>(one.id), one.y, one.weight, 0}});
+  }
+  [[gnu::noinline]] void add(Count after, Count id, const Pass& pass, Count row) {
+    labels_.insert({after, {id, double(pass.labels[row]), pass.weight(row), row}});
+  }
 
   // Learns from those that have come by event `now`. Returns how many steps were taken.
   template <Learner L>
   [[gnu::noinline]] Count arrive(Count now, L& learner, const Teaching& by, Asker& asker, const Pass& pass) {
     Count updates = 0;
     for (; !labels_.empty() && labels_.begin()->first <= now; labels_.erase(labels_.begin())) {
-      const auto [id, row] = labels_.begin()->second;
+      const auto& [id, y, weight, row] = labels_.begin()->second;
       const std::optional<Kept> kept = asker.pending.find(id);
       if (!kept) continue;  // forgotten
-      updates += learn_late(learner, by, asker, *kept, pass.labels[row], pass.weight(row), pass.rho, row);
+      updates += learn_late(learner, by, asker, *kept, y, weight, pass.rho, row);
       asker.pending.forget(id);
     }
     return updates;
   }
 
  private:
-  std::multimap<Count, std::pair<Count, Count>> labels_;
+  struct Label {
+    Count id;
+    double y, weight;
+    Count row;  // to blame
+  };
+  std::multimap<Count, Label> labels_;
 };
 
 // Decides about event i of a pass, and keeps account.
 [[gnu::noinline]] inline bool decide_by_price(Decider& decider, Pass& pass, Count i, Count at, double weight,
-                                              double score, double rho) {
+                                              double score, const Cost& cost) {
   const Prices* const prices = pass.prices.at(at);
-  const bool alarmed = decider.decide(score, pass.rho.value_or(rho), prices, pass.days ? pass.days[at] : 0);
+  const bool alarmed =
+      decider.decide(score, cost, pass.rho.value_or(cost.rho()), prices, pass.days ? pass.days[at] : 0);
   if (pass.alarms) pass.alarms[i] = alarmed;
   if (prices) pass.tally.money += weight * prices->of(pass.labels[at] > 0, alarmed);
   return alarmed;
@@ -155,7 +167,9 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, const Te
   Decider& decider = by.decider;
   Cost& cost = by.cost;
   Count& round = by.round;
-  Coming coming;
+  Coming coming(pass.earlier);
+  if (asker && !pass.earlier.empty())
+    pass.tally.updates += coming.arrive(asker->budget.events - 1, learner, by, *asker, pass);
   const bool by_sign = pass.free || decider.by_sign(pass.prices);
   const Prefetch prefetch(learner, prepare.offset());
   const Count fetched = pass.fetched(rows);
@@ -176,7 +190,7 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, const Te
       if (pass.scores) pass.scores[i] = score;
       if (pass.chances) pass.chances[i] = decider.chance(score);
       bool alarmed = score >= 0;
-      if (!by_sign) alarmed = decide_by_price(decider, pass, i, at, weight, score, cost.rho());
+      if (!by_sign) alarmed = decide_by_price(decider, pass, i, at, weight, score, cost);
       pass.tally.record(y, weight, alarmed);
       std::int8_t asked = 1;
       double count = weight;
@@ -191,9 +205,10 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, const Te
         if (pass.asked) pass.asked[i] = asked;
         late = asked && pass.delays;
         if (late) {
-          pass.forgotten += keep_late(asker->pending, id, x, score, alarmed, probability, keeping(learner)) >= 0;
-          if (const double delay = pass.delays[at]; std::isfinite(delay))
-            coming.add(id + static_cast<Count>(delay), id, at);
+          const double delay = pass.delays[at];
+          if (!std::isnan(delay))
+            pass.forgotten += keep_late(asker->pending, id, x, score, alarmed, probability, keeping(learner)) >= 0;
+          if (std::isfinite(delay)) coming.add(id + static_cast<Count>(delay), id, pass, at);
         } else if (asked) {
           asker->told(y, weight, alarmed, probability);
           calibrate<L>(decider, score, y, weight / probability);
@@ -252,7 +267,8 @@ void ask_all(const Rows& rows, const AskedAbout& given, L& learner, Prepare& pre
       if (!std::isfinite(score)) refuse_score(first + i);
       out.scores[first + i] = score;
       const double day = given.days ? given.days[first + i] : 0;
-      out.alarms[first + i] = by_sign ? score >= 0 : decider.decide(score, cost.rho(), given.prices.at(first + i), day);
+      out.alarms[first + i] =
+          by_sign ? score >= 0 : decider.decide(score, cost, cost.rho(), given.prices.at(first + i), day);
     }
     for (Count i = first; i < last;)
       i += decide(asker, learner, decider, x + (i - first), out.scores + i, last - i, cost.rho(), 1,

@@ -4,10 +4,10 @@ namespace lopsided {
 
 double Decider::chance(double score) { return sigmoid(log_odds_of(score)); }
 
-bool Decider::decide(double score, double rho, const Prices* prices, double day) {
-  const double above = margin(score, rho, prices);
+bool Decider::decide(double score, const Cost& cost, double rho, const Prices* prices, double day) {
+  const double above = margin(score, cost, rho, prices);
   if (!capacity.on()) return above >= 0;
-  return capacity.allows(above >= 0, prices ? prices->gain(chance(score)) : above, day);
+  return capacity.allows(above >= 0, prices ? prices->gain(sigmoid(weighed(score, cost))) : above, day);
 }
 
 Count Budget::arrive(Count n, double day) {

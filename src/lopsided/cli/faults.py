@@ -17,6 +17,7 @@ _RENAMED = {
     "max_bytes": "--max-bytes",
     "max_features": "--max-features",
     "max_line_bytes": "--max-line-bytes",
+    "max_pending": "--max-pending",
     "sample_weight": "--weight",
 }
 _SAME = (

@@ -30,6 +30,7 @@ from .active_options import (
     with_time,
 )
 from .expense import expense_note
+from .late_run import LateRun, late_options
 from .model_lock import model_lock
 from .options import (
     cost_column_option,
@@ -83,6 +84,7 @@ Examples:
 @click.option("--positive", help="The positive label. [the larger of the two]")
 @asking_options
 @time_option
+@late_options
 @click.option("--load", "load_path", help="Start from a saved model.")
 @click.option("--save", "save_path", help="Save the model when the run ends.")
 @click.option("--predictions", help="Write score and prediction of every row to this file.")
@@ -146,6 +148,7 @@ class Job:
         self._mark = options.checkpoint_path
         self._has_marked = options.resume
         self._asked: dict[str, Any] | None = None  # where the last ask of the model stands
+        self._waits: dict[str, Any] | None = None  # labels that an earlier run left waiting
         state = None
         if options.resume:
             self.model, state = self._resumed()
@@ -160,20 +163,31 @@ class Job:
             self.model.capacity = options.capacity
             self.model.check_params()
         self.bill = Bill.of(self.model.costs)
-        options = with_time(
-            options,
+        self.late = LateRun.of(options, self._waits)
+        given = options
+        if self.late is not None:
+            self.model = self.late.model(self.model)
+            given = self.late.reading(options)
+        given = with_time(
+            given,
             self.model,
             needed=options.period == DAY,
-            useful=options.report_path is not None,
+            useful=options.report_path is not None or given is not options,
         )
-        self.reader = reader_from(options.data, options, self.model)
+        self.reader = reader_from(options.data, given, self.model)
         self._written = state or {}
         self._page = None
         if options.report_path is not None:
             from .report_file import RunReport  # slow to import
 
             self._page = RunReport(options.report_path, self._written.get("points"))
-        self.run = StreamRun(self.model, bad=self.reader.bad, stops=self._stops(), state=state)
+        self.run = StreamRun(
+            self.model,
+            bad=self.reader.bad,
+            stops=self._stops(),
+            state=state,
+            late=None if self.late is None else self.late.labels,
+        )
         size = options.period_size
         if size is not None and self.run.periods is None:
             self.run.periods = PeriodLog(size)
@@ -200,7 +214,7 @@ class Job:
         limit = self.options.limit
         if limit is not None and limit < state["rows"]:
             raise click.UsageError(f"--limit: the checkpoint is after {state['rows']:,} rows")
-        self.name = state["name"]
+        self.name, self._waits = state["name"], state.get("late")
         return model, state
 
     def _loaded(self, path: str) -> OnlineClassifier:
@@ -208,6 +222,7 @@ class Job:
         wanted, settings = self.options.asking(), parse_settings(self.options.settings)
         model, state = load_run(path)
         self._asked = state if state and "whole" in state else None
+        self._waits = (state or {}).get("late")
         self.name = type(model).__name__
         if self.options.positive is not None:
             known = next(iter(model.labels.codes), None)
@@ -260,6 +275,8 @@ class Job:
                     self._means.popleft()
                 self._means.append((read, after))
             read += len(block.lines)
+            if self.late is not None:
+                block = self.late.timed(block, self.reader.bad)
             if positive is not None and block.y is not None:
                 self.model.positive = parse_label(positive, block.y[0].item())
                 positive = None
@@ -308,8 +325,13 @@ class Job:
         write_bad_lines(self.reader, self.options.bad_lines)
         # Not before: an interrupted run is resumed with the schema it was started with.
         self.model.schema_ = self._schema() or self.model.schema_
+        waits = None
+        if self.late is not None:
+            waits = self.late.record(self.model) if self.waiting else None
+            self.model = self.late.plain(self.model)
         if self.options.save_path is not None and self.model.__sklearn_is_fitted__():
-            save(self.model, self.options.save_path, self._asked)
+            state = {**(self._asked or {}), "late": waits} if waits else self._asked
+            save(self.model, self.options.save_path, state)
             self.saved = True
         if self._page:
             notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
@@ -323,9 +345,16 @@ class Job:
             self._discard_earlier()
             os.unlink(self._mark)
 
+    @property
+    def waiting(self) -> int:
+        """How many events wait for their labels."""
+        return 0 if self.late is None else len(self.late.labels)
+
     def _schema(self) -> Schema | None:
         """Return how the data were read, with the means of the rows that were learned."""
         schema: Schema | None = self.reader.schema()
+        if self.late is not None:
+            schema = self.late.schema(schema)
         rows = self.run.rows
         for first, after in self._means:
             if schema is not None and first <= rows:
@@ -361,6 +390,7 @@ class Job:
                     "periods": self._periods(),
                     "changes": [dataclasses.asdict(one) for one in self.run.watch.changes],
                     "budget_left": self._left(),
+                    "waiting": self.waiting,
                     "seconds": seconds,
                     "bad_lines": bad_lines(self.reader, _MOST_BAD),
                     "bad_lines_found": len(self.reader.bad.found),
@@ -391,6 +421,8 @@ class Job:
             click.echo(f"changed: {change}")
         if self.options.period is not None and self.run.periods:
             print_periods(self.run.periods, self.bill)
+        if self.late is not None:
+            click.echo(f"waiting: {self.waiting:,} events for their labels")
         if self.saved:
             click.echo(f"saved to {visible(self.options.save_path or '')}")
         if self._page and self._page.path != "-":
@@ -482,4 +514,8 @@ class Job:
         state = {**self.run.state(), "name": self.name, "asked": self.options.fingerprint}
         if self._page:
             state["points"] = self._page.points.state()
-        save(self.model, self._mark, {**state, **{k: f.sync() for k, f in files.items()}})
+        model = self.model
+        if self.late is not None:
+            state["late"] = self.late.record(model)
+            model = self.late.plain(model)
+        save(model, self._mark, {**state, **{k: f.sync() for k, f in files.items()}})

@@ -34,6 +34,9 @@ class RunOptions(LearnerOptions, ReadingOptions):
     as_json: bool
     safe_csv: bool
     quiet: bool
+    delay: int | None = None
+    label_time: str | None = None
+    max_pending: int | None = None
 
     def __post_init__(self) -> None:
         if self.every is not None and self.curve is None:
@@ -41,6 +44,8 @@ class RunOptions(LearnerOptions, ReadingOptions):
         if self.every is not None and self.period is not None:
             raise click.UsageError("--every and --period: the curve has a point for each period")
         parse_period(self.period)
+        if self.delay is not None and self.label_time is not None:
+            raise click.UsageError("--delay and --label-time: give one of them")
         check_apart((self.data,), (self.save_path, *self.results, *self.beside))
         check_apart((self.load_path,), (*self.results, *self.beside))
         for path in (self.save_path, *self.results):

@@ -39,6 +39,11 @@ def compare(
     points: int = 15,
     order: Literal["random", "time"] = "random",
     known_counts: bool | None = None,
+    positive: Any = None,
+    delay: Any = None,
+    time: ArrayLike | None = None,
+    label_time: ArrayLike | None = None,
+    refit_every: int | None = None,
 ) -> Comparison:
     """Run learners with every point of their grids on the same splits and rank them.
 
@@ -48,8 +53,9 @@ def compare(
         An estimator keeps its own parameters. Classifiers of scikit-learn are taken too: one with
         `partial_fit` learns in one pass by chunks of at most 100 rows, each scored before any of
         it is learned from; one with `fit` only is fitted once per split, for `folds` and
-        `held_out`. Their scores are `decision_function`, or `predict_proba` of the positive class
-        less 0.5. Give them a `random_state`.
+        `held_out`, or again and again with `refit_every`. Their scores are `decision_function`, or
+        `predict_proba` of the positive class less 0.5. Give them a `random_state`. Classifiers of
+        river, and objects with `learn_one` and `score_one`, learn row by row, in Python.
     X, y, sample_weight : as for fit
         The rows.
     grid : dict or "paper", optional
@@ -102,6 +108,17 @@ def compare(
     known_counts : bool, optional
         Whether class_weight="balanced" knows the class counts in advance, as the papers assume, or
         estimates them during the pass. Default: it knows them, except with order="time".
+    positive : label, optional
+        The positive label, for all learners. Default: that of the learners, or the larger of the
+        two.
+    delay : int, float, ("geometric", mean) or array, optional
+        How many further events are met before a label comes, as for `progressive`. Default: labels
+        come at once.
+    time, label_time : array, optional
+        Instead of a delay: when each row happened and when its label was known; for order="time"
+        and folds.
+    refit_every : int, optional
+        Fit classifiers that have only `fit` to all labels known whenever this many more are.
 
     Returns
     -------
@@ -137,6 +154,11 @@ def compare(
         points=points,
         order=order,
         known_counts=known_counts,
+        positive=positive,
+        delay=delay,
+        time=time,
+        label_time=label_time,
+        refit_every=refit_every,
     )
     return summarize(run_plan(plan, jobs=jobs, progress=progress, resume=resume))
 

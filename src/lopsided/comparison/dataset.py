@@ -9,52 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.block import Dense
 from ..errors import DivergedError
 from ..estimator.bank import score_together
-from ..estimator.batch import (
-    Batch,
-    _from_frame,
-    as_batch,
-    as_weights,
-    is_events,
-    some_rows,
-    unmasked,
-)
-from ..estimator.labels import Labels, as_labels
+from ..estimator.batch import some_rows
+from ..estimator.labels import Labels
 from ..estimator.prices import price_table
+from ..evaluation.labelled import LabelledRows, read_rows
 from ..evaluation.progressive import Progress
-from .sklearn_models import SklearnModel, score_each
+from .sklearn_models import Outside, score_each
 
 Outcome = Progress | DivergedError  # of one model: what its pass gave, or why it failed
 
 
 @dataclasses.dataclass(frozen=True)
-class Dataset:
-    """Rows with their labels.
-
-    Attributes
-    ----------
-    X : Batch or list of dicts
-        The rows as models learn from them.
-    sliceable : array, Dense, Sparse or list of dicts
-        The same rows in a form that can be indexed by row.
-    y : array
-        The labels as given.
-    weights : array or None
-        One weight per row.
-    codes : array
-        +1 for positive rows and -1 for negative ones.
-    labels : Labels
-        Which label is positive.
-    """
-
-    X: Any
-    sliceable: Any
-    y: NDArray[Any]
-    weights: NDArray[np.float64] | None
-    codes: NDArray[np.int8]
-    labels: Labels
+class Dataset(LabelledRows):
+    """Rows of a comparison."""
 
     def scored(
         self, models: Sequence[Any], rows: NDArray[np.int64] | None, learned: Sequence[Outcome]
@@ -62,7 +31,7 @@ class Dataset:
         """Score some rows, or all, with trained models; a model that diverged stays diverged."""
         sound = [k for k, one in enumerate(learned) if not isinstance(one, DivergedError)]
         X = self.X if rows is None else some_rows(self.sliceable, rows)
-        if isinstance(models[0], SklearnModel) and rows is None:
+        if isinstance(models[0], Outside) and rows is None:
             X = self.sliceable
         codes = self.codes if rows is None else self.codes[rows]
         weights = self.weights if rows is None or self.weights is None else self.weights[rows]
@@ -80,7 +49,7 @@ class Dataset:
 def _scores(models: Sequence[Any], X: Any) -> Sequence[NDArray[np.float64] | DivergedError]:
     if not models:
         return []
-    if not isinstance(models[0], SklearnModel):
+    if not isinstance(models[0], Outside):
         return score_together(models, X)
     return score_each(models, X)
 
@@ -94,7 +63,7 @@ def finished(outcome: Outcome) -> Progress:
 
 def _alarms(model: Any, scores: NDArray[np.float64], X: Any) -> NDArray[np.bool_]:
     """Return the decisions of a model about rows that it gave these scores."""
-    if isinstance(model, SklearnModel) or (model.fitted.by_sign and model.costs is None):
+    if isinstance(model, Outside) or (model.fitted.by_sign and model.costs is None):
         return scores >= 0
     prices = price_table(model.costs, X, len(scores))
     return np.asarray(model.fitted.core.margins(scores, prices)) >= 0
@@ -123,22 +92,4 @@ def judged(
 
 def read_dataset(X: Any, y: Any, weights: Any, labels: Labels) -> Dataset:
     """Validate rows, labels and weights."""
-    if isinstance(X, tuple) and is_events(X):
-        X = list(X)
-    rows = X if is_events(X) else as_batch(X)
-    size = rows.rows.size if isinstance(rows, Batch) else len(rows)
-    array = as_labels(y, size)
-    labels, codes = labels.read(array)
-    return Dataset(rows, _sliceable(X), array, as_weights(weights, size), codes, labels)
-
-
-def _sliceable(X: Any) -> Any:
-    """Return the rows in a form in which selecting some of them is cheap."""
-    if hasattr(X, "tocsr"):
-        return X.tocsr()
-    if hasattr(X, "columns") or hasattr(X, "column_names"):
-        array, names, _ = _from_frame(X)
-        return array if names is None else Dense(array, names)
-    if is_events(X) or hasattr(X, "indptr") or hasattr(X, "names"):
-        return X
-    return unmasked(X, "X")
+    return Dataset(*read_rows(X, y, weights, labels))

@@ -13,9 +13,9 @@ from ..catalog import find
 from ..errors import InputError, InputTypeError
 from ..estimator.base import OnlineClassifier
 from ..estimator.parameters import nearest
-from .sklearn_models import SklearnModel, as_sklearn_model
+from .sklearn_models import Outside, as_contender
 
-Model = OnlineClassifier | SklearnModel
+Model = OnlineClassifier | Outside
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Learner:
 
     def make(self, point: int, run: int = 0) -> Model:
         """Return a fresh estimator at a point of the grid, with `run` added to its seed."""
-        if isinstance(self.model, SklearnModel):
+        if isinstance(self.model, Outside):
             fresh = self.model.fresh(run)
             fresh.set_params(**self.points[point])
             return fresh
@@ -74,10 +74,20 @@ def _is_scale(values: Sequence[Any]) -> bool:
     return len(values) > 4 and numbers and list(values) == sorted(values)
 
 
-def learners_of(learners: Any, grid: Any) -> list[Learner]:
-    """Return the learners with their grids, each point of which is valid."""
+def learners_of(
+    learners: Any, grid: Any, *, positive: Any = None, refit_every: int | None = None
+) -> list[Learner]:
+    """Return the learners with their grids, each point of which is valid.
+
+    Parameters
+    ----------
+    learners, grid, positive, refit_every
+        As for `compare`.
+    """
     paper = isinstance(grid, str) and grid == "paper"
-    named = _named(learners, paper)
+    named = _named(learners, paper, refit_every)
+    if positive is not None:
+        named = {name: (_with(model, positive), own) for name, (model, own) in named.items()}
     grids = _grids(named, None if paper else grid)
     found = []
     for name, (model, own) in named.items():
@@ -95,8 +105,19 @@ def learners_of(learners: Any, grid: Any) -> list[Learner]:
     return found
 
 
-def _named(learners: Any, paper: bool) -> dict[str, tuple[Model, Mapping[str, Any]]]:
-    if isinstance(learners, str) or hasattr(learners, "fit"):
+def _with(model: Model, positive: Any) -> Model:
+    """Return a learner with this positive label."""
+    if isinstance(model, Outside) or model.positive == positive:
+        return model
+    if model.positive is not None:
+        raise InputError(f"{model!r} has another positive label than {positive!r}: give one")
+    return type(model)(**model.get_params(deep=False)).set_params(positive=positive)
+
+
+def _named(
+    learners: Any, paper: bool, refit_every: int | None
+) -> dict[str, tuple[Model, Mapping[str, Any]]]:
+    if isinstance(learners, str) or hasattr(learners, "fit") or hasattr(learners, "learn_one"):
         learners = [learners]
     if isinstance(learners, Mapping):
         pairs: Iterable[tuple[Any, Any]] = learners.items()
@@ -117,7 +138,7 @@ def _named(learners: Any, paper: bool) -> dict[str, tuple[Model, Mapping[str, An
             name = repr(learner) if name is None else str(name)
             made = learner, {}
         else:
-            made = as_sklearn_model(learner), {}
+            made = as_contender(learner, refit_every), {}
             name = repr(learner) if name is None else str(name)
         if name in found:
             raise InputError(f"two learners are called {name!r}: name them with a dict")

@@ -17,7 +17,7 @@ from .dataset import Outcome, finished, judged
 from .grids import Learner
 from .measures import Prices, measure
 from .plan import Plan
-from .sklearn_models import SklearnModel, train_each
+from .sklearn_models import Outside, train_each
 from .splits import Split
 
 
@@ -159,8 +159,9 @@ def _report(
 def _train(
     plan: Plan, models: Sequence[Any], rows: NDArray[np.int64] | None, points: int
 ) -> list[Outcome]:
-    if isinstance(models[0], SklearnModel):
-        return train_each(models, plan.data, rows, points)
+    if isinstance(models[0], Outside):
+        late = tuple(plan.late.get(name) for name in ("delay", "time", "label_time"))
+        return train_each(models, plan.data, rows, points, late)
     return run_bank(
         models,
         plan.data.X,
@@ -169,6 +170,7 @@ def _train(
         sample_weight=plan.data.weights,
         resume=not plan.known_counts,
         points=points,
+        **plan.late,
     )
 
 

@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, ParameterError
 from ..estimator.base import OnlineClassifier
 from ..estimator.labels import Labels
+from ..estimator.times import as_delays
+from ..evaluation.late import delays_by_time
+from ..evaluation.progressive import checked_refit
 from .dataset import Dataset, read_dataset
 from .grids import Learner, learners_of
 from .journal import digest
 from .measures import Prices, measure
-from .sklearn_models import SklearnModel
+from .sklearn_models import Outside
 from .splits import Splits, check_classes, folded, in_time, permuted
 
 
@@ -49,6 +52,8 @@ class Plan:
         Seed of permutations and folds.
     given : tuple
         X and held_out as the caller passed them.
+    late : dict
+        delay, or time and label_time, as given to `compare`; empty if labels come at once.
     """
 
     learners: list[Learner]
@@ -64,6 +69,7 @@ class Plan:
     inner: int
     seed: int
     given: tuple[Any, Any] = dataclasses.field(repr=False)
+    late: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
     @property
     def choosing(self) -> bool:
@@ -105,6 +111,7 @@ class Plan:
             "prices": repr(self.prices),
             "points": repr(self.points),
             "known_counts": repr(self.known_counts),
+            **({"late labels": digest([*self.late.items()])} if self.late else {}),
         }
 
 
@@ -129,12 +136,18 @@ def make_plan(
     points: int = 15,
     order: str = "random",
     known_counts: bool | None = None,
+    positive: Any = None,
+    delay: Any = None,
+    time: Any = None,
+    label_time: Any = None,
+    refit_every: int | None = None,
 ) -> Plan:
     """Validate the options of a comparison; the parameters are those of `compare`."""
     _check(select, order, permutations, folds, held_out)
-    contenders = learners_of(learners, grid)
+    refit_every = checked_refit(refit_every)
+    contenders = learners_of(learners, grid, positive=positive, refit_every=refit_every)
     measure(metric)
-    data = read_dataset(X, y, sample_weight, _labels(contenders))
+    data = read_dataset(X, y, sample_weight, _labels(contenders, positive))
     choosing = any(len(one.points) > 1 for one in contenders)
     within = _inner(inner, folds, choosing, select)
     honest = choosing and select == "honest"
@@ -149,6 +162,7 @@ def make_plan(
         _check_sklearn(
             one, sample_weight, folds is None and held_out is None, honest and not within
         )
+    late = _late(delay, time, label_time, len(data.y), order == "time" or folds is not None)
     prices = Prices(alpha=alpha, fn=fn, fp=fp)
     return Plan(
         learners=contenders,
@@ -164,21 +178,38 @@ def make_plan(
         inner=within,
         seed=seed,
         given=(X, held_out),
+        late=late,
     )
 
 
-def _labels(contenders: list[Learner]) -> Labels:
-    """Return what the learners say of the labels; classifiers of scikit-learn say nothing."""
+def _late(delay: Any, time: Any, label_time: Any, rows: int, in_order: bool) -> dict[str, Any]:
+    """Return when labels come; raise unless it is said in one way."""
+    if delay is not None:
+        if label_time is not None:
+            raise ParameterError("delay", "and label_time contradict each other: give one of them")
+        as_delays(delay, rows, 0)
+    if label_time is None:
+        if time is not None:
+            raise ParameterError("time", "has an effect only with label_time: leave it out")
+        return {} if delay is None else {"delay": delay}
+    if not in_order:
+        raise ParameterError("label_time", "needs rows in their order: order='time' or folds")
+    delays_by_time(time, label_time, rows)
+    return {"time": time, "label_time": label_time}
+
+
+def _labels(contenders: list[Learner], positive: Any) -> Labels:
+    """Return what the learners say of the labels; those from elsewhere say nothing."""
     for one in contenders:
         if isinstance(one.model, OnlineClassifier):
             weight = getattr(one.model, "class_weight", None)
             return Labels.start(one.model.positive, None, weight)
-    return Labels()
+    return Labels.start(positive, None, None)
 
 
 def _check_sklearn(one: Learner, weights: Any, progressive: bool, by_pass: bool) -> None:
-    """Raise if a classifier of scikit-learn cannot do what the comparison needs."""
-    if not isinstance(one.model, SklearnModel):
+    """Raise if a classifier from elsewhere cannot do what the comparison needs."""
+    if not isinstance(one.model, Outside):
         return
     if weights is not None:
         one.model.check_weights(one.name)
@@ -187,7 +218,7 @@ def _check_sklearn(one: Learner, weights: Any, progressive: bool, by_pass: bool)
     if progressive:
         raise InputError(
             f"{one.name} has no partial_fit, so it cannot be scored while it learns: compare on "
-            "folds or held_out"
+            "folds or held_out, or give refit_every"
         )
     if by_pass and len(one.points) > 1:
         raise InputError(

@@ -67,6 +67,8 @@ class Block:
         When each happened, in seconds since 1970.
     kept : dict
         Cells of other columns, as texts by the name of their column, for the results.
+    label_time : array or None
+        When the label of each was known, in seconds since 1970; NaN for never.
     """
 
     X: Any
@@ -76,3 +78,4 @@ class Block:
     file: str
     time: NDArray[np.float64] | None = None
     kept: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    label_time: NDArray[np.float64] | None = None

@@ -68,6 +68,9 @@ def _sparse(block: _core.LibsvmBlock | _core.PackedBlock) -> Sparse:
 def taken(block: Block, rows: NDArray[np.int64]) -> Block:
     """Return some rows of a block."""
     X = some_rows(block.X, rows)
-    y, weight, time = (None if v is None else v[rows] for v in (block.y, block.weight, block.time))
+    y, weight, time, label_time = (
+        None if v is None else v[rows]
+        for v in (block.y, block.weight, block.time, block.label_time)
+    )
     kept = {name: [cells[row] for row in rows] for name, cells in block.kept.items()}
-    return Block(X, y, weight, block.lines[rows], block.file, time, kept)
+    return Block(X, y, weight, block.lines[rows], block.file, time, kept, label_time)

@@ -70,6 +70,23 @@ class Ready(NamedTuple):
     schema: Schema | None
 
 
+class Late(NamedTuple):
+    """Labels that do not come with their rows.
+
+    Attributes
+    ----------
+    delays : array
+        How many further events are met before the label of each row comes; inf: its event waits
+        beyond the pass, NaN: it never comes.
+    earlier : array of four columns
+        Labels of events that wait and that come during the pass: after which event, the event, +1
+        or -1, and the weight.
+    """
+
+    delays: NDArray[np.float64]
+    earlier: NDArray[np.float64]
+
+
 class Learning(Parameterised):
     """An estimator with a model in the core."""
 
@@ -320,6 +337,7 @@ class Learning(Parameterised):
         delay: Any = None,
         costs: Any = None,
         chances: bool = False,
+        late: Late | None = None,
     ) -> dict[str, Any]:
         """Learn from a batch, all of it or nothing, and return what happened.
 
@@ -339,6 +357,9 @@ class Learning(Parameterised):
             Return the score that each event had before it was learned.
         time, delay, costs, chances
             As for progressive.
+        late : Late, optional
+            Instead of a delay, for a learner that asks: when labels come, those of earlier events
+            too.
 
         Returns
         -------
@@ -370,11 +391,12 @@ class Learning(Parameterised):
             every,
             scores,
             ready.days,
-            ready.delays,
+            ready.delays if late is None else late.delays,
             first,
             last,
             prices,
             chances,
+            None if late is None else late.earlier,
         )
         result["prices"] = prices
         if not result["events"] and fresh:

@@ -88,6 +88,28 @@ def seconds(value: Any) -> float | None:
         return None
 
 
+def as_moments(time: Any, rows: int) -> NDArray[np.float64]:
+    """Return times in seconds since 1970, NaN where there is none: None, NaT, NaN or ""."""
+    array = np.asarray(time)
+    if array.ndim != 1 or len(array) != rows:
+        raise InputError(f"there must be one time for each of the {rows} rows")
+    if array.dtype.kind in "iuf":
+        return array.astype(np.float64)
+    if array.dtype.kind == "M":
+        moments = array.astype("datetime64[us]").astype(np.float64) / 1e6
+        moments[np.isnat(array)] = np.nan
+        return moments
+    found = np.full(rows, np.nan)
+    for row, value in enumerate(array.tolist()):
+        if value is None or value == "" or value != value:
+            continue
+        moment = seconds(value)
+        if moment is None:
+            raise InputError(f"row {row} has the time {value!r}: give dates or seconds", row=row)
+        found[row] = moment
+    return found
+
+
 def _moment(value: Any) -> Any:
     try:
         if isinstance(value, str):

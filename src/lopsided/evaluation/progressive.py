@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -14,10 +15,17 @@ from ..algorithms.active import Active
 from ..errors import DivergedError, InputError, InputTypeError, ParameterError
 from ..estimator.bank import learn_together
 from ..estimator.base import OnlineClassifier
-from ..estimator.times import as_days
+from ..estimator.batch import as_order, as_weights
+from ..estimator.labels import Labels
+from ..estimator.times import as_days, as_delays
 from ..metrics import Counts, Levels, RunningAUC, auc, average_precision, levels, precision_at_k
 from .changes import Change, Watch
+from .contenders import as_outside
 from .delayed import pass_with_delay
+from .event_models import EventModel
+from .labelled import LabelledRows, read_rows
+from .late import delays_by_time
+from .outside import Outside
 from .periods import Period, Periods, spans
 from .reliability import Reliability
 
@@ -201,15 +209,22 @@ def progressive(
     points: int = 15,
     delay: Any = None,
     time: ArrayLike | None = None,
+    label_time: ArrayLike | None = None,
     costs: Any = None,
     chances: bool = False,
+    positive: Any = None,
+    refit_every: int | None = None,
 ) -> Progress:
     """Run a model over a stream in one pass, predicting each event before learning from it.
 
     Parameters
     ----------
-    model : OnlineClassifier
-        It learns during the pass.
+    model : OnlineClassifier or classifier from elsewhere
+        It learns during the pass. Classifiers of scikit-learn score and learn chunks of at most 100
+        rows. Those of river, and any object with `learn_one` and `score_one`, `predict_proba_one`
+        or `predict_one`, learn row by row in Python, which is slow: a warning says so. Classifiers
+        from elsewhere continue from what they have learned, whatever `resume` says; costs, and a
+        time without `label_time`, are not for them.
     X, y : as for fit
         The stream.
     order : array, optional
@@ -229,13 +244,21 @@ def progressive(
         end are left pending in a learner that asks (the number of an event is its place in a fresh
         pass), and are not learned by others. Default: labels come at once.
     time : array, optional
-        When each event happened, for a daily budget or capacity and for `Progress.periods`.
+        When each event happened, for a daily budget or capacity, for label times and for
+        `Progress.periods`.
+    label_time : array, optional
+        Instead of a delay: when the label of each row was known. It comes before the first event
+        whose time is not earlier; None, NaN or NaT for never.
     costs : dict, optional
         As the parameter of the model, for this pass; values may also be arrays with one for each
         row of X. `money` sums what the decisions cost.
     chances : bool
         Keep the probability of each event before it was learned, for `log_loss`,
         `calibration_error` and `reliability`.
+    positive : label, optional
+        For classifiers from elsewhere: the positive label. Default: the larger of the two.
+    refit_every : int, optional
+        For classifiers with `fit` only: fit to all labels known whenever this many more are.
 
     Returns
     -------
@@ -251,7 +274,25 @@ def progressive(
     >>> round(result.sum(), 3)
     0.83
     """
-    _check_model(model)
+    if delay is not None and label_time is not None:
+        raise ParameterError("delay", "and label_time contradict each other: give one of them")
+    if not isinstance(model, OnlineClassifier):
+        return _outside(
+            as_outside(model, checked_refit(refit_every)),
+            (X, y, sample_weight, Labels.start(positive, None, None)),
+            order,
+            points,
+            (delay, time, label_time),
+            costs,
+        )
+    for name, value in (("positive", positive), ("refit_every", refit_every)):
+        if value is not None:
+            raise ParameterError(name, "is for classifiers from elsewhere: leave it out")
+    if label_time is not None:
+        rows = int(np.size(y))
+        visit, weights = as_order(order, rows), as_weights(sample_weight, rows)
+        delay = delays_by_time(time, label_time, rows, visit, weights)
+        time = time if model.needs_time else None
     options: dict[str, Any] = {
         "fresh": not resume,
         "order": order,
@@ -272,6 +313,71 @@ def progressive(
         days=_in_order(days, order),
         prices=_in_order(result["prices"], order),
     )
+
+
+def _outside(
+    model: Outside,
+    given: tuple[Any, ...],
+    order: ArrayLike | None,
+    points: int,
+    late: tuple[Any, Any, Any],
+    costs: Any,
+) -> Progress:
+    """Run a classifier from elsewhere."""
+    _, time, label_time = late
+    if costs is not None:
+        raise ParameterError("costs", "has no effect on classifiers from elsewhere")
+    if time is not None and label_time is None:
+        raise ParameterError("time", "has no effect on classifiers from elsewhere")
+    data = LabelledRows(*read_rows(*given))
+    if data.weights is not None:
+        model.check_weights(repr(model))
+    if not model.online:
+        raise InputError(
+            f"{model!r} has no partial_fit: give refit_every to fit it again and again"
+        )
+    rows = len(data.y)
+    visit = as_order(order, rows)
+    visit = np.arange(rows) if visit is None else visit
+    delays = outside_delays(late, data, visit)
+    if isinstance(model, EventModel):
+        warnings.warn(
+            f"{type(model.classifier).__name__} learns row by row in Python: slow", stacklevel=3
+        )
+    return outside_progress(model, data, visit, curve_step(points, data.y, order), delays)
+
+
+def outside_delays(
+    late: tuple[Any, ...], data: LabelledRows, order: NDArray[np.int64]
+) -> NDArray[np.float64] | None:
+    """Return how late the label of each row comes, from delay, time and label time."""
+    delay, time, label_time = late
+    if label_time is not None:
+        return delays_by_time(time, label_time, len(data.y), order, data.weights)
+    return None if delay is None else as_delays(delay, len(data.y), 0)
+
+
+def outside_progress(
+    model: Outside,
+    data: LabelledRows,
+    order: NDArray[np.int64],
+    every: int,
+    delays: NDArray[np.float64] | None,
+) -> Progress:
+    """Return the progressive pass of a classifier from elsewhere."""
+    result = model.pass_over(data, order, every, delays)
+    return _progress(result, result["labels"], result["weights"])
+
+
+def checked_refit(refit_every: Any) -> int | None:
+    """Return after how many labels to fit again; raise unless it is a number of labels."""
+    if refit_every is None:
+        return None
+    if not isinstance(refit_every, (int, np.integer)) or refit_every < 1:
+        raise ParameterError(
+            "refit_every", "is invalid: it must be a whole number of at least 1", value=refit_every
+        )
+    return int(refit_every)
 
 
 def progressive_bank(
@@ -339,14 +445,20 @@ def run_bank(
     sample_weight: ArrayLike | None,
     resume: bool,
     points: int,
+    **late: Any,
 ) -> list[Progress | DivergedError]:
-    """Run several models; one that diverges does not stop the others."""
+    """Run several models; one that diverges does not stop the others.
+
+    `late` are delay, time and label_time of `progressive`: then each runs by itself.
+    """
     for model in models:
         _check_model(model)
     every = curve_step(points, y, order)
-    together = learn_together(
-        models, X, y, sample_weight, fresh=not resume, order=order, every=every
-    )
+    together = None
+    if not late:
+        together = learn_together(
+            models, X, y, sample_weight, fresh=not resume, order=order, every=every
+        )
     if together is not None:
         return _all_progress(together, order)
 
@@ -360,6 +472,7 @@ def run_bank(
                 sample_weight=sample_weight,
                 resume=resume,
                 points=points,
+                **late,
             )
         except DivergedError as error:
             return error

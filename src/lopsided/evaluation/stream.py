@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ..algorithms.active import Active
 from ..data.block import BadLines, Block
 from ..data.gather import taken
 from ..errors import BadRowError, DataError, LabelError
@@ -17,6 +18,7 @@ from ..estimator.base import OnlineClassifier
 from ..estimator.labels import each_strange
 from ..metrics import Counts, RunningAUC
 from .changes import Watch
+from .late import Arrivals, LateLabels, too_many
 from .periods import PeriodLog
 from .reliability import Reliability
 
@@ -73,6 +75,8 @@ class StreamRun:
         change during the run.
     state : dict, optional
         The state of a run to resume: its rows are skipped and checked to be the same.
+    late : LateLabels, optional
+        Labels come late, for a model that asks. Default: at once.
     """
 
     def __init__(
@@ -82,8 +86,10 @@ class StreamRun:
         bad: BadLines | None = None,
         stops: tuple[int, ...] = (),
         state: dict[str, Any] | None = None,
+        late: LateLabels | None = None,
     ) -> None:
         self.model = model
+        self.late = late
         self.bad = BadLines() if bad is None else bad
         self.counts = Counts()
         self.auc = RunningAUC(limit=_SCORES)
@@ -196,7 +202,8 @@ class StreamRun:
         else:
             text = "".join(f"{label}\n" for label in labels).encode("utf-8", "surrogatepass")
         weights = np.ones(last - first) if block.weight is None else block.weight[first:last]
-        times = b"" if block.time is None else block.time[first:last].tobytes()
+        clocks = [each[first:last] for each in (block.time, block.label_time) if each is not None]
+        times = np.column_stack(clocks).tobytes() if clocks else b""
         parts = (text, weights.tobytes(), block.lines[first:last].tobytes(), times)
         self._digest = [zlib.crc32(p, d) for p, d in zip(parts, self._digest, strict=True)]
 
@@ -249,6 +256,7 @@ class StreamRun:
             return self._learn_events(block, rows)
         times = block.time if self.model.needs_time else None
         in_order = rows[-1] - rows[0] + 1 == len(rows) and times is None
+        coming = self._coming(block, rows)
         result = self.model.pass_over(
             block.X,
             block.y,
@@ -260,9 +268,12 @@ class StreamRun:
             scores=True,
             time=times,
             chances=True,
+            late=None if coming is None else coming.late,
         )
         if self.model.__sklearn_is_fitted__():
             self._classes = None
+        if coming is not None:
+            self._took(coming, result, rows)
         self._note(result, rows)
         scores: NDArray[np.float64] = result["scores"]
         return scores, result["alarms"].view(bool) if "alarms" in result else scores >= 0
@@ -281,6 +292,27 @@ class StreamRun:
         self.reliability.add(result["chances"], labels > 0, weights)
         counted = ~np.isnan(scores)  # not those of weight 0
         self.watch.add(scores[counted], labels[counted] > 0)
+
+    def _coming(self, block: Block, rows: NDArray[np.int64]) -> Arrivals | None:
+        """Return the labels that come while rows are met; None if they come at once."""
+        if self.late is None:
+            return None
+        counted = rows if block.weight is None else rows[block.weight[rows] != 0]
+        if not len(counted):
+            return None
+        first = cast(Active, self.model).events_
+        return self.late.coming(first, len(block.lines), counted, block.time, block.label_time)
+
+    def _took(self, coming: Arrivals, result: dict[str, Any], rows: NDArray[np.int64]) -> None:
+        """Note which labels came, and which are wanted and have not."""
+        late, weights = cast(LateLabels, self.late), result["weights"]
+        if result["forgotten"]:
+            raise too_many(cast(Active, self.model).max_pending)
+        asked, counted = result["asked"].astype(bool), rows
+        if weights is not None:
+            counts = weights[rows] != 0
+            asked, counted, weights = asked[counts], rows[counts], weights[rows[counts]]
+        late.took(coming, asked, result["labels"][counted], weights)
 
     def _learn_events(self, block: Block, rows: NDArray[np.int64]) -> Said:
         """Learn from some of the events of a block, without a look at the others."""

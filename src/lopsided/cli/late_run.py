@@ -1,0 +1,166 @@
+"""Labels that come late in `lopsided run`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algorithms.active import Active
+from ..data.block import BadLines, Block
+from ..data.gather import taken
+from ..data.readers.base import MISSING_WORDS
+from ..errors import DataError
+from ..estimator.base import OnlineClassifier
+from ..estimator.schema import Schema
+from ..estimator.times import seconds
+from ..evaluation.late import (
+    MAX_PENDING,
+    LateLabels,
+    waiting_events,
+    waiting_model,
+    without_waiting,
+)
+from .run_options import RunOptions
+
+_TIME = "a date, an ISO time or seconds since 1970; empty if the label is never known"
+
+_OPTIONS = (
+    click.option(
+        "--delay",
+        type=click.IntRange(0),
+        metavar="EVENTS",
+        help="Learn each label only after this many further events.",
+    ),
+    click.option(
+        "--label-time",
+        metavar="COLUMN",
+        help="Column of the time from which on a label is known; needs --time.",
+    ),
+    click.option(
+        "--max-pending",
+        type=click.IntRange(1, 2**31),
+        metavar="NUMBER",
+        help=f"Events that may wait for their labels. [{MAX_PENDING:,}]",
+    ),
+)
+
+
+def late_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say when labels come."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+class LateRun:
+    """When the labels of a run come, and what waits for them.
+
+    Parameters
+    ----------
+    options : RunOptions
+        What the command line says.
+    before : dict, optional
+        What an earlier run left in the model: the rule, and what waits.
+    """
+
+    def __init__(self, options: RunOptions, before: dict[str, Any] | None = None) -> None:
+        before = before or {}
+        given = options.delay is not None or options.label_time is not None
+        self.delay = options.delay if given else before.get("delay")
+        self.column = options.label_time if given else before.get("label_time")
+        if before and (self.column is None) != (before["label_time"] is None):
+            raise click.UsageError(
+                f"{before['count']:,} events of the model wait for labels that come by "
+                + ("--delay" if before["label_time"] is None else "--label-time")
+                + ": give the same option"
+            )
+        self.time = options.time or before.get("time")
+        self.most = options.max_pending or before.get("most", MAX_PENDING)
+        self._keeps = self.column in options.keep
+        self._empty = {*(options.empty or MISSING_WORDS), ""}
+        if self.column is not None and self.time is None:
+            raise click.UsageError("--label-time needs --time COLUMN: when the events happened")
+        self.labels = LateLabels(self.delay, most=self.most, state=before.get("labels"))
+        self._events = before.get("events")
+        self._wraps = False
+
+    @classmethod
+    def of(cls, options: RunOptions, before: dict[str, Any] | None) -> LateRun | None:
+        """Return the rule that is given or was left by an earlier run, None if there is none."""
+        if options.delay is None and options.label_time is None and before is None:
+            if options.max_pending is not None:
+                raise click.UsageError("--max-pending is for --delay or --label-time")
+            return None
+        return cls(options, before)
+
+    def model(self, model: OnlineClassifier) -> Active:
+        """Return a model that lets events wait; one that asks does so by itself."""
+        if isinstance(model, Active):
+            return model.set_params(max_pending=self.most)
+        self._wraps = True
+        return waiting_model(model, self.most, self._events)
+
+    def reading(self, options: RunOptions) -> RunOptions:
+        """Return options by which the column of label times is read, and is no feature."""
+        if self.column is None:
+            return options
+        drop, keep = options.drop, options.keep
+        return dataclasses.replace(
+            options,
+            time=self.time,
+            drop=drop if self.column in drop else (*drop, self.column),
+            keep=keep if self.column in keep else (*keep, self.column),
+        )
+
+    def schema(self, schema: Schema | None) -> Schema | None:
+        """Return how the data were read, without what was read for label times only."""
+        if schema is None or self.column is None or self._keeps:
+            return schema
+        keep = tuple(name for name in schema.keep if name != self.column)
+        return dataclasses.replace(schema, keep=keep)
+
+    def timed(self, block: Block, bad: BadLines) -> Block:
+        """Return a block with its label times; rows where there is none to read are bad lines."""
+        if self.column is None:
+            return block
+        if self.column not in block.kept:
+            raise DataError(block.file, expected=f'there is no column "{self.column}"')
+        cells = block.kept[self.column]
+        if not self._keeps:
+            block.kept = {k: v for k, v in block.kept.items() if k != self.column}
+        block.label_time, wrong = self._parsed(cells)
+        for row in np.flatnonzero(wrong):
+            at = int(block.lines[row])
+            bad.add(DataError(block.file, at, self.column, cells[row], _TIME))
+        return taken(block, np.flatnonzero(~wrong)) if wrong.any() else block
+
+    def _parsed(self, cells: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return times, NaN for those that never come, and which cells are no times."""
+        known: dict[str, float | None] = dict.fromkeys(self._empty, np.nan)
+        for text in cells:
+            if text not in known:
+                known[text] = seconds(text)
+        times = [known[text] for text in cells]
+        wrong = np.array([time is None for time in times], bool)
+        return np.array([np.nan if time is None else time for time in times]), wrong
+
+    def record(self, model: Any) -> dict[str, Any]:
+        """Return what the next run needs, for a model file."""
+        return {
+            "delay": self.delay,
+            "label_time": self.column,
+            "time": self.time,
+            "most": self.most,
+            "count": len(self.labels),
+            "labels": self.labels.state(),
+            "events": waiting_events(model) if self._wraps else None,
+        }
+
+    def plain(self, model: Any) -> OnlineClassifier:
+        """Return the model that is saved: one that was made to wait no longer does."""
+        return without_waiting(model) if self._wraps else model

@@ -1,0 +1,183 @@
+"""`lopsided run` with labels that come late: the same bits in one run, in two, and after a kill."""
+
+import csv
+import itertools
+from datetime import datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import lopsided
+from lopsided.cli import main
+from lopsided.cli.faults import worded
+from lopsided.cli.run import Job, command
+from lopsided.cli.run_options import RunOptions
+from lopsided.persist import load_run
+
+ROWS = 3000
+START = datetime(2026, 3, 1, tzinfo=timezone.utc)
+WAYS = {"delay": ["--delay", "250"], "time": ["--time", "when", "--label-time", "known"]}
+COLUMNS = ["when", "known", "a", "b", "c", "fraud"]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(ROWS, 3)).round(3)
+    y = X[:, 0] + 0.5 * rng.normal(size=ROWS) > 1.5
+    time = np.arange(ROWS) * 60 + rng.integers(-300, 300, size=ROWS)  # not quite in order
+    known = time + rng.integers(0, 30_000, size=ROWS)
+    return X, y, time.astype(float), np.where(rng.random(ROWS) < 0.05, np.nan, known)
+
+
+@pytest.fixture
+def folder(rows, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y, time, known = rows
+    lines = [
+        [
+            (START + timedelta(seconds=t)).isoformat(),
+            "" if k != k else START.timestamp() + k,
+            *x,
+            "yes" if label else "no",
+        ]
+        for x, label, t, k in zip(X, y, time, known, strict=True)
+    ]
+    for name, part in (("all", lines), ("first", lines[:1300]), ("rest", lines[1300:])):
+        with open(f"{name}.csv", "w", newline="") as file:
+            csv.writer(file).writerows([COLUMNS, *part])
+    return tmp_path
+
+
+def run(data, way, *more):
+    options = [*WAYS[way], *([] if way == "time" else ["--drop", "when", "--drop", "known"])]
+    given = ["run", data, "--label", "fraud", "-q", "--positive", "yes", *options, *more]
+    done = CliRunner().invoke(main, given, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def scores(path):
+    with open(path) as file:
+        return np.array([float(row["score"]) for row in csv.DictReader(file)])
+
+
+def check_same(*paths):
+    """Check that models have the same bits, and the same events waiting."""
+    (one, waits), (two, others) = map(load_run, paths)
+    assert waits == others
+    states = one.fitted.core.state(), two.fitted.core.state()
+    for name, value in states[0].items():
+        np.testing.assert_array_equal(value, states[1][name], err_msg=name)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_predictions_are_those_of_a_pass_in_python(way, rows, folder):
+    X, y, time, known = rows
+    out = run("all.csv", way, "--predictions", "p.csv", "--learner", "AROW", "--save", "m.lop")
+    model = lopsided.make("AROW", positive=True)
+    late = {"delay": 250} if way == "delay" else {"time": time, "label_time": known}
+    expected = lopsided.progressive(model, X, y, resume=True, **late)
+    np.testing.assert_array_equal(scores("p.csv"), expected.scores)
+    with open("p.csv") as file:
+        assert next(csv.reader(file)) == ["line", "score", "predicted"]
+    waits = 250 if way == "delay" else int(np.sum(known > time.max()))
+    assert f"waiting: {waits} events for their labels" in out
+    saved = lopsided.load("m.lop")
+    assert type(saved) is lopsided.AROW
+    if way == "delay":
+        np.testing.assert_array_equal(saved.coef_, model.coef_)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("learner", ["AROW", "Recommended"])
+def test_what_waits_is_kept_with_the_model(way, learner, folder):
+    run("all.csv", way, "--learner", learner, "--save", "one.lop", "--predictions", "one.csv")
+    run("first.csv", way, "--learner", learner, "--save", "two.lop", "--predictions", "a.csv")
+    out = run("rest.csv", way, "--load", "two.lop", "--save", "two.lop", "--predictions", "b.csv")
+    assert "waiting: " in out
+    np.testing.assert_array_equal(np.append(scores("a.csv"), scores("b.csv")), scores("one.csv"))
+    check_same("one.lop", "two.lop")
+
+
+def test_the_rule_of_the_labels_that_wait_need_not_be_repeated(folder):
+    drop = ["--drop", "when", "--drop", "known", "--label", "fraud", "-q"]
+    run("first.csv", "delay", "--save", "m.lop")
+    done = CliRunner().invoke(
+        main, ["run", "rest.csv", "--load", "m.lop", "--save", "n.lop", *drop]
+    )
+    assert "waiting: 250 events" in done.stdout
+    given = ["run", "rest.csv", "--load", "m.lop", *WAYS["time"], "--label", "fraud"]
+    refused = CliRunner().invoke(main, given)
+    assert "250 events of the model wait for labels that come by --delay" in refused.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_that_is_killed_goes_on_with_the_same_bits(way, folder):
+    run("all.csv", way, "--save", "one.lop", "--predictions", "one.csv")
+    options = [*WAYS[way], *([] if way == "time" else ["--drop", "when", "--drop", "known"])]
+    given = ["all.csv", "--label", "fraud", "-q", "--positive", "yes", "--save", "m.lop", *options]
+    given += ["--predictions", "p.csv", "--checkpoint", "700"]
+    for at in itertools.count(1):
+        resume = ["--resume"] if at > 1 else []
+        with command.make_context("run", [*given, *resume]) as context:
+            job = Job(RunOptions(**context.params))
+            work = job.work()
+            next(work)
+            if at < 5:
+                continue  # killed after a checkpoint: nothing more is saved
+            for _ in work:
+                pass
+            job.finish(interrupted=False)
+        break
+    assert at == 5
+    np.testing.assert_array_equal(scores("p.csv"), scores("one.csv"))
+    check_same("one.lop", "m.lop")
+
+
+def test_too_many_waiting_events_are_an_error_that_says_what_to_do(folder):
+    given = ["run", "all.csv", "--label", "fraud", "--drop", "when", "--drop", "known", "-q"]
+    done = CliRunner().invoke(main, [*given, "--delay", "250", "--max-pending", "249"])
+    assert "more than 249 events wait for their labels; raise --max-pending" in worded(
+        done.exception
+    )
+    done = CliRunner().invoke(main, [*given, "--delay", "250", "--max-pending", "251"])
+    assert done.exit_code == 0
+
+
+def test_a_label_time_that_is_none_is_a_bad_line(folder):
+    text = (folder / "first.csv").read_text().splitlines()
+    text[3] = text[3].replace(text[3].split(",")[1], "soon")
+    (folder / "bad.csv").write_text("\n".join(text))
+    given = ["run", "bad.csv", "--label", "fraud", "-q", *WAYS["time"]]
+    done = CliRunner().invoke(main, given)
+    assert 'line 4, column "known": found "soon", expected a date' in worded(done.exception)
+    done = CliRunner().invoke(main, [*given, "--skip-bad", "1"])
+    assert done.exit_code == 0
+    assert "over 1,299 events" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--delay", "3", "--label-time", "known"], "give one of them"),
+        (["--label-time", "known"], "--label-time needs --time COLUMN"),
+        (["--max-pending", "3"], "--max-pending is for --delay or --label-time"),
+        (["--delay", "-1"], "not in the range"),
+    ],
+)
+def test_options_that_do_not_fit(options, text, folder):
+    done = CliRunner().invoke(main, ["run", "all.csv", "--label", "fraud", *options])
+    assert done.exit_code == 2
+    assert text in done.stderr
+
+
+def test_bought_labels_come_late_too(folder):
+    more = ["--budget", "20%", "--learner", "COG-II", "--save", "m.lop"]
+    run("first.csv", "delay", *more)
+    model, state = load_run("m.lop")
+    waits = model.pending_
+    assert state["late"]["count"] == len(waits) > 0
+    run("rest.csv", "delay", "--load", "m.lop", "--save", "m.lop")
+    assert not set(waits) & set(lopsided.load("m.lop").pending_)
