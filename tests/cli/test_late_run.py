@@ -173,6 +173,12 @@ def test_options_that_do_not_fit(options, text, folder):
     assert text in done.stderr
 
 
+def test_a_model_that_begins_to_ask_says_which_labels_it_leaves_out(folder):
+    run("first.csv", "delay", "--save", "m.lop")
+    done = CliRunner().invoke(main, ["ask", "m.lop", "rest.csv", "--budget", "5"])
+    assert "note: 250 labels that `lopsided run` still waits for are left out" in done.stderr
+
+
 def test_bought_labels_come_late_too(folder):
     more = ["--budget", "20%", "--learner", "COG-II", "--save", "m.lop"]
     run("first.csv", "delay", *more)

@@ -191,9 +191,15 @@ def _started_with(state: Any) -> Schema | None:
     return None if record is None else Schema.of(record)
 
 
-def _load(path: str, wanted: dict[str, Any]) -> tuple[Active, Any]:
+def _load(path: str, wanted: dict[str, Any], *, first: bool = False) -> tuple[Active, Any]:
     """Return the model of a file, one that asks from now on if that is wanted, and its state."""
     model, state = load_run(path)
+    if first and state and "late" in state:
+        click.echo(
+            f"note: {state['late']['count']:,} labels that `lopsided run` still waits for are "
+            "left out",
+            err=True,
+        )
     if not isinstance(model, Active):
         if not wanted:
             raise click.UsageError(
@@ -214,7 +220,7 @@ def _model(options: AskOptions) -> tuple[Active, Any]:
         model.check_params()
         assert isinstance(model, Active)
         return model, None
-    found, state = _load(path, wanted)
+    found, state = _load(path, wanted, first=True)
     if "budget" in wanted and wanted["budget"] != as_budget(found.budget):
         found.set_params(budget=wanted["budget"])
     given = [option for name, option in _FOR_NEW.items() if getattr(options, name)]

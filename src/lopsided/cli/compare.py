@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from typing import Any, cast
 
 import click
@@ -20,7 +21,10 @@ from ..data.gather import gather, taken
 from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
 from ..estimator.labels import Labels, each_strange
+from .active_options import time_option
 from .compare_options import CompareOptions
+from .label_times import LabelTimes
+from .late_run import WHEN
 from .options import (
     cost_option,
     parse_label,
@@ -103,6 +107,9 @@ Examples:
     help="Weight of sensitivity in the sum. [0.5]",
 )
 @cost_option("Costs of mistakes.")
+@time_option
+@WHEN[0]
+@WHEN[1]
 @click.option(
     "--select",
     type=click.Choice(["honest", "best"]),
@@ -248,6 +255,9 @@ class _Job:
         self._done = self._total = 0
         self._block, reader = self._read(options.data, None)
         self._settings = options.settings_of_compare(len(self._block.lines))
+        if options.label_time is not None:
+            self._settings["time"] = self._block.time
+            self._settings["label_time"] = self._block.label_time
         if options.test is not None:
             held, _ = self._read(options.test, reader)
             _widen(self._block, held)
@@ -300,10 +310,18 @@ class _Job:
             known["classes"] = (
                 np.unique(self._block.y).tolist() if self._block.y is not None else ()
             )
-        reader = reader_with(data, self._options, **known)
+        times, given = None, self._options
+        if given.label_time is not None:
+            if before is None:
+                times = LabelTimes(given.label_time, given)
+                given = times.reading(given, given.time)
+            else:  # what is held out is not learned from
+                aside = (str(given.time), given.label_time)
+                given = dataclasses.replace(given, time=None, drop=(*given.drop, *aside))
+        reader = reader_with(data, given, **known)
         if getattr(reader, "base", 0) is None and getattr(before, "base", None) is not None:
             reader.base = before.base
-        block = gather(reader)
+        block = gather(reader if times is None else (times.timed(b, reader.bad) for b in reader))
         print_notes(reader)
         if self._options.positive is not None:
             like = self._labels(block)[0].item()

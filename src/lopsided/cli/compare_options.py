@@ -42,10 +42,20 @@ class CompareOptions(ReadingOptions):
     sweep: str | None
     as_json: bool
     quiet: bool
+    delay: int | None = None
+    label_time: str | None = None
 
     def __post_init__(self) -> None:
         if self.as_json and self.form_out not in (None, "json"):
             raise click.UsageError(f"--json and --table {self.form_out}: leave one of the two out")
+        if self.delay is not None and self.label_time is not None:
+            raise click.UsageError("--delay and --label-time: give one of them")
+        if (self.label_time is None) != (self.time is None):
+            raise click.UsageError("--label-time and --time need each other")
+        if self.label_time is not None and self.order != "time" and self.folds is None:
+            raise click.UsageError(
+                "--label-time needs rows in their order: --order time or --folds"
+            )
         if self.report == "-" and (self.output == "-" or self.as_json):
             raise click.UsageError("--report -: the table cannot go to standard output too")
         self.table_form  # noqa: B018  (raises)
@@ -120,6 +130,7 @@ class CompareOptions(ReadingOptions):
         settings["fn"], settings["fp"] = self.cost
         settings["alpha"] = 0.5 if self.alpha is None else self.alpha
         settings["seed"] = self.seed or 0
+        settings["delay"] = self.delay
         if self.folds is not None:
             decimal = self.folds.isdecimal()
             settings["folds"] = int(self.folds) if decimal else read_folds(self.folds, rows)

@@ -7,17 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
 from ..algorithms.active import Active
 from ..data.block import BadLines, Block
-from ..data.gather import taken
-from ..data.readers.base import MISSING_WORDS
-from ..errors import DataError
 from ..estimator.base import OnlineClassifier
 from ..estimator.schema import Schema
-from ..estimator.times import seconds
 from ..evaluation.late import (
     MAX_PENDING,
     LateLabels,
@@ -25,11 +19,10 @@ from ..evaluation.late import (
     waiting_model,
     without_waiting,
 )
+from .label_times import LabelTimes
 from .run_options import RunOptions
 
-_TIME = "a date, an ISO time or seconds since 1970; empty if the label is never known"
-
-_OPTIONS = (
+WHEN = (
     click.option(
         "--delay",
         type=click.IntRange(0),
@@ -41,18 +34,18 @@ _OPTIONS = (
         metavar="COLUMN",
         help="Column of the time from which on a label is known; needs --time.",
     ),
-    click.option(
-        "--max-pending",
-        type=click.IntRange(1, 2**31),
-        metavar="NUMBER",
-        help=f"Events that may wait for their labels. [{MAX_PENDING:,}]",
-    ),
+)
+_MOST = click.option(
+    "--max-pending",
+    type=click.IntRange(1, 2**31),
+    metavar="NUMBER",
+    help=f"Events that may wait for their labels. [{MAX_PENDING:,}]",
 )
 
 
 def late_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say when labels come."""
-    for option in reversed(_OPTIONS):
+    for option in (_MOST, *reversed(WHEN)):
         command = option(command)
     return command
 
@@ -81,8 +74,7 @@ class LateRun:
             )
         self.time = options.time or before.get("time")
         self.most = options.max_pending or before.get("most", MAX_PENDING)
-        self._keeps = self.column in options.keep
-        self._empty = {*(options.empty or MISSING_WORDS), ""}
+        self.times = None if self.column is None else LabelTimes(self.column, options)
         if self.column is not None and self.time is None:
             raise click.UsageError("--label-time needs --time COLUMN: when the events happened")
         self.labels = LateLabels(self.delay, most=self.most, state=before.get("labels"))
@@ -106,48 +98,19 @@ class LateRun:
         return waiting_model(model, self.most, self._events)
 
     def reading(self, options: RunOptions) -> RunOptions:
-        """Return options by which the column of label times is read, and is no feature."""
-        if self.column is None:
-            return options
-        drop, keep = options.drop, options.keep
-        return dataclasses.replace(
-            options,
-            time=self.time,
-            drop=drop if self.column in drop else (*drop, self.column),
-            keep=keep if self.column in keep else (*keep, self.column),
-        )
+        """Return options by which label times are read too."""
+        return options if self.times is None else self.times.reading(options, self.time)
 
     def schema(self, schema: Schema | None) -> Schema | None:
         """Return how the data were read, without what was read for label times only."""
-        if schema is None or self.column is None or self._keeps:
+        if schema is None or self.times is None or self.times.keeps:
             return schema
         keep = tuple(name for name in schema.keep if name != self.column)
         return dataclasses.replace(schema, keep=keep)
 
     def timed(self, block: Block, bad: BadLines) -> Block:
-        """Return a block with its label times; rows where there is none to read are bad lines."""
-        if self.column is None:
-            return block
-        if self.column not in block.kept:
-            raise DataError(block.file, expected=f'there is no column "{self.column}"')
-        cells = block.kept[self.column]
-        if not self._keeps:
-            block.kept = {k: v for k, v in block.kept.items() if k != self.column}
-        block.label_time, wrong = self._parsed(cells)
-        for row in np.flatnonzero(wrong):
-            at = int(block.lines[row])
-            bad.add(DataError(block.file, at, self.column, cells[row], _TIME))
-        return taken(block, np.flatnonzero(~wrong)) if wrong.any() else block
-
-    def _parsed(self, cells: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return times, NaN for those that never come, and which cells are no times."""
-        known: dict[str, float | None] = dict.fromkeys(self._empty, np.nan)
-        for text in cells:
-            if text not in known:
-                known[text] = seconds(text)
-        times = [known[text] for text in cells]
-        wrong = np.array([time is None for time in times], bool)
-        return np.array([np.nan if time is None else time for time in times]), wrong
+        """Return a block with its label times."""
+        return block if self.times is None else self.times.timed(block, bad)
 
     def record(self, model: Any) -> dict[str, Any]:
         """Return what the next run needs, for a model file."""

@@ -32,7 +32,14 @@ def gather(blocks: Iterable[Block]) -> Block:
         np.concatenate(weights) if weights else None,
         np.concatenate([block.lines for block in parts]),
         first.file,
+        _all([block.time for block in parts]),
+        label_time=_all([block.label_time for block in parts]),
     )
+
+
+def _all(parts: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if known else None
 
 
 def _joined(parts: Sequence[Any]) -> Any:

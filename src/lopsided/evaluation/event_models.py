@@ -20,8 +20,8 @@ from .outside import Outside
 class EventModel(Outside):
     """A classifier with `learn_one`, as those of river, or written in Python.
 
-    Its score is `score_one`, or the probability of the positive class less 0.5 from
-    `predict_proba_one`, or 0.5 or -0.5 by `predict_one`; 0 where it gives none.
+    Its score is the probability of the positive class less 0.5 from `predict_proba_one`, or
+    `score_one`, or 0.5 or -0.5 by `predict_one`; 0 where it gives none.
     """
 
     chunk = 1
@@ -73,11 +73,14 @@ class EventModel(Outside):
         return next((name for name in ("w", "weight", "sample_weight") if name in taken), None)
 
     def _learn(self, data: LabelledRows, rows: NDArray[np.int64], first: bool) -> None:
-        self._positive = data.labels.positive
         name = None if data.weights is None else self._weight()
         events = _events(some_rows(data.sliceable, rows))
+        # Those of river that are for two classes want True and False.
+        two = getattr(self._classifier, "_multiclass", True) is False
+        self._positive = True if two else data.labels.positive
+        labels = data.codes > 0 if two else data.y
         for row, x in zip(rows.tolist(), events, strict=True):
-            y = data.y[row]
+            y = labels[row]
             options = {} if name is None else {name: float(data.weights[row])}  # type: ignore[index]
             self._classifier.learn_one(x, y.item() if hasattr(y, "item") else y, **options)
 
@@ -89,7 +92,8 @@ class EventModel(Outside):
 
     def _score(self, x: Any) -> float:
         model = self._classifier
-        if hasattr(model, "score_one"):
+        # A pipeline of river has them all, whatever its last step has.
+        if hasattr(model, "score_one") and not hasattr(model, "predict_proba_one"):
             score = float(model.score_one(x))
         else:
             chance = None

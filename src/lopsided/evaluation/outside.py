@@ -134,9 +134,10 @@ class Outside(abc.ABC):
         counted = np.ones(len(order), bool) if data.weights is None else data.weights[order] != 0
         used = order[counted]
         scores = np.zeros(len(used))
+        self._begin()
         learned = 0
         for first, last, known in self._steps(len(used), None if delays is None else delays[used]):
-            learned += self._take(data, used[known], learned)
+            learned += self._take(data, used[known])
             if learned and last > first:
                 rows = some_rows(data.sliceable, used[first:last])
                 score = self._early if self._is_early() else self.score_rows
@@ -163,16 +164,18 @@ class Outside(abc.ABC):
             first, told = last, known
         yield events, events, by_arrival[told : int(np.searchsorted(came, events))]
 
-    def _take(self, data: LabelledRows, rows: NDArray[np.int64], learned: int) -> int:
+    def _begin(self) -> None:
+        """Begin a pass."""
+        self._seen: set[int] = set()
+        self._labels = 0
+
+    def _take(self, data: LabelledRows, rows: NDArray[np.int64]) -> int:
         """Learn from rows whose labels came; return how many."""
         if not len(rows):
             return 0
-        if not learned:
-            self._seen: set[int] = set()
-            self._labels = 0
         self._seen |= set(data.codes[rows].tolist())
+        self._learn(data, rows, first=not self._labels)
         self._labels += len(rows)
-        self._learn(data, rows, first=not learned)
         return len(rows)
 
     def _is_early(self) -> bool:

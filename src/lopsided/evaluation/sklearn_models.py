@@ -33,8 +33,6 @@ class SklearnModel(Outside):
             self.chunk = min(self.chunk, refit_every)
 
     _column = 1  # of the positive class
-    _known = np.empty(0, np.int64)  # rows to fit to again
-    _fitted = 0  # of them, the last time
 
     @property
     def online(self) -> bool:
@@ -76,17 +74,20 @@ class SklearnModel(Outside):
             return found if self._column else -found
         return np.asarray(self._classifier.predict_proba(X)[:, self._column] - 0.5)
 
-    def _take(self, data: LabelledRows, rows: NDArray[np.int64], learned: int) -> int:
+    def _begin(self) -> None:
+        super()._begin()
+        self._known = np.empty(0, np.int64)  # rows to fit to again
+
+    def _take(self, data: LabelledRows, rows: NDArray[np.int64]) -> int:
         if hasattr(self._classifier, "partial_fit"):
-            return super()._take(data, rows, learned)
-        if not learned and not self._fitted:
-            self._known = rows[:0]
+            return super()._take(data, rows)
         self._known = np.concatenate([self._known, rows])
-        due = len(self._known) - self._fitted >= (self._refit_every or 0)
-        if not due or np.ptp(data.codes[self._known]) == 0:  # nothing is learned from one class
-            return 0
-        super()._take(data, self._known, 0)
-        new, self._fitted = len(self._known) - self._fitted, len(self._known)
+        new = len(self._known) - self._labels
+        if new < (self._refit_every or 0) or np.ptp(data.codes[self._known]) == 0:
+            return 0  # nothing is learned from one class
+        self._seen |= {-1, 1}
+        self._learn(data, self._known, first=True)
+        self._labels = len(self._known)
         return new
 
     def _learn(self, data: LabelledRows, rows: NDArray[np.int64], first: bool) -> None:
