@@ -189,7 +189,7 @@ def test_what_cannot_be_run():
         (lopsided.COG(), {"positive": 1}, "positive"),
         (lopsided.COG(), {"delay": 3, "label_time": np.zeros(400)}, "contradict"),
         (SGDClassifier(), {"costs": {"miss": 1, "alarm": 1}}, "costs"),
-        (SGDClassifier(), {"time": np.zeros(400)}, "time"),
+        (SGDClassifier(), {"chances": True}, "chances"),
         (SGDClassifier(), {"label_time": np.zeros(400)}, "needs time"),
     ):
         with pytest.raises((ValueError, TypeError), match=text):

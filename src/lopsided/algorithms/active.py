@@ -89,8 +89,8 @@ class Active(OnlineClassifier):
     Parameters
     ----------
     learner : estimator or str
-        What learns; only its parameters are used, not what it has learned. A name is one of
-        `lopsided.learners()`.
+        What learns. One that has learned is continued from, and stays unchanged; `fit` starts
+        over. A name is one of `lopsided.learners()`.
     query : {"auto", "always", "random", "margin", "asymmetric", "confidence", "uncertainty"}
         How much a label is wanted. "random": with a constant probability. "margin": with the
         probability d / (d + abs(score)). "asymmetric": the same with d of the predicted class.
@@ -333,13 +333,26 @@ class Active(OnlineClassifier):
             self._teach(x, y, weight)
         return self
 
+    def teach_features(self, x: dict[str, float], y: Any, weight: float = 1.0) -> Self:
+        """Do as teach does for an event in the model's own features, as tables give them.
+
+        Parameters
+        ----------
+        x : dict
+            Values by the names of features; categories are features too, like "country=fr".
+        y, weight
+            As for teach.
+        """
+        self._teach(x, y, weight, own=True)
+        return self
+
     @locked
-    def _teach(self, x: Any, y: Any, weight: Any) -> None:
+    def _teach(self, x: Any, y: Any, weight: Any, own: bool = False) -> None:
         """Learn from an event whose label is new or that is given in another form."""
         weight = self._one_weight(weight)
         fitted = self._asked_before()
         labels, codes = fitted.labels.read(as_labels([y], 1))
-        row = self._event(x, fitted.core)
+        row = x if own else self._event(x, fitted.core)
         fitted.core.learn_one(row, int(codes[0]), weight, SIGNS, True, True)
         if weight and labels is not fitted.labels:
             self._keep(fitted.replace(labels=labels))
@@ -357,14 +370,24 @@ class Active(OnlineClassifier):
         """
         inner: Any = type(model)(**model.get_params(deep=False))
         self = cls(learner=inner, **parameters)
-        self.schema_ = model.schema_
+        self._adopt(model)
+        return self
+
+    def __post_init__(self) -> None:
+        learner = self.learner
+        if isinstance(learner, OnlineClassifier) and not isinstance(learner, Active):
+            self._adopt(learner)
+
+    def _adopt(self, model: OnlineClassifier) -> None:
+        """Continue from what a model has learned, if it has."""
         before = model.refresh()
+        if model.schema_ is not None:
+            self.schema_ = model.schema_
         if before is not None:
             made = self._make(before.labels, before.scaling)
             features, state, names = before.core.snapshot()
             made.core.restore(features, {**made.core.state(), **state}, names)
             self._keep(made)
-        return self
 
     @locked
     def take_budget(self, other: Active) -> Self:

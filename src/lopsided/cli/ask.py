@@ -29,6 +29,7 @@ from .active_options import (
     time_option,
     with_time,
 )
+from .kept_events import KeptEvents
 from .model_lock import asking_alone, lock_path, model_lock
 from .options import (
     ReadingOptions,
@@ -64,6 +65,7 @@ class AskOptions(LearnerOptions, ReadingOptions):
     safe_csv: bool
     resume: bool
     anew: bool
+    keep_events: int | None = None
 
     def __post_init__(self) -> None:
         beside = lock_path(self.model), f"{self.model}.asking"
@@ -91,6 +93,12 @@ Examples:
 @click.option("--all", "everything", is_flag=True, help="Write all events, not only questions.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON lines instead of CSV.")
 @safe_csv_option
+@click.option(
+    "--keep-events",
+    type=click.IntRange(0),
+    metavar="NUMBER",
+    help="Keep this many events that are no questions, for labels that come by themselves. [0]",
+)
 @click.option("--resume", is_flag=True, help="Resume an interrupted ask.")
 @click.option("--anew", is_flag=True, help="Start over: treat the events as new.")
 @time_option
@@ -119,6 +127,8 @@ def _run(options: AskOptions) -> int:
             f"lines 1 to {line} were scored before and are skipped; --anew scores them again",
             err=True,
         )
+    if options.keep_events and found.hash_bits is not None:
+        raise click.UsageError("--keep-events: a model with hash_bits keeps no names of features")
     options = with_time(options, found)
     if line:  # its lines are read again, as they were
         found.schema_ = _started_with(state)
@@ -127,7 +137,7 @@ def _run(options: AskOptions) -> int:
     writer = Writer(options)
     where: dict[str, Any] = {"events": events, "line": line, "schema": schema}
     where["columns"] = (state or {}).get("columns", [])
-    waiting = Waiting.of(state)
+    waiting, events_kept = Waiting.of(state), KeptEvents.of(state)
     stop_by_exception()
     code = 0
     try:
@@ -139,16 +149,21 @@ def _run(options: AskOptions) -> int:
                     calm.enter_context(not_stopped())  # not while it waits for the lock
                     if os.path.exists(path):  # answers may have come in meanwhile
                         budget, (found, now) = found.budget, _load(path, options.asking())
-                        waiting = Waiting.of(now)
+                        waiting, events_kept = Waiting.of(now), KeptEvents.of(now)
                         if as_budget(budget) != as_budget(found.budget):
                             found.set_params(budget=budget)
-                    rows = _ask(found, block, reader.bad)
+                    block, rows = _ask(found, block, reader.bad)
                     waiting.add(list(block.kept), rows)
+                    if options.keep_events is not None:
+                        events_kept.most = options.keep_events
+                    if events_kept.most:
+                        events_kept.add(block, _key(reader), [row[4] for row in rows])
                     where["line"] = int(block.lines[-1])
                     where["columns"] = list(block.kept)
                     last = rows if options.everything else [row for row in rows if row[4]]
                     found.schema_ = reader.schema() or found.schema_
                     kept = waiting.record(found)
+                    where["kept"] = events_kept.record()
                     save(found, path, {**where, "whole": False, "last": last, "questions": kept})
                 writer.write(last, block.kept)
     except KeyboardInterrupt as stop:
@@ -159,6 +174,7 @@ def _run(options: AskOptions) -> int:
         found, now = _load(path, options.asking())
         found.schema_ = reader.schema() or found.schema_
         kept = Waiting.of(now).record(found)
+        where["kept"] = KeptEvents.of(now).record()
         save(found, path, {**where, "whole": True, "last": [], "questions": kept})
     print_notes(reader)
     write_bad_lines(reader, options.bad_lines)
@@ -247,8 +263,16 @@ def _after(reader: Any, line: int) -> Iterator[Block]:
             yield taken(block, rows)
 
 
-def _ask(model: Active, block: Block, bad: BadLines) -> list[list[Any]]:
-    """Return what comes of the events; those that cannot be are bad lines."""
+def _key(reader: Any) -> str:
+    """Return the column of ids, by which labels of kept events come."""
+    schema = reader.schema()
+    if schema is None or schema.key is None:
+        raise click.UsageError("--keep-events needs --id COLUMN: labels come by these ids")
+    return str(schema.key)
+
+
+def _ask(model: Active, block: Block, bad: BadLines) -> tuple[Block, list[list[Any]]]:
+    """Return the events and what comes of them; those that cannot be are bad lines."""
     while len(block.lines):
         try:
             decisions = model.ask_many(block.X, time=block.time)
@@ -258,8 +282,8 @@ def _ask(model: Active, block: Block, bad: BadLines) -> list[list[Any]]:
             continue
         kept = zip(*block.kept.values(), strict=True) if block.kept else repeat(())
         rows = zip(decisions, block.lines.tolist(), kept, strict=False)
-        return [_row(decision, line, cells) for decision, line, cells in rows]
-    return []
+        return block, [_row(decision, line, cells) for decision, line, cells in rows]
+    return block, []
 
 
 def _row(decision: Decision, line: int, kept: Sequence[str]) -> list[Any]:

@@ -316,7 +316,7 @@ class _Job:
                 times = LabelTimes(given.label_time, given)
                 given = times.reading(given, given.time)
             else:  # what is held out is not learned from
-                aside = (str(given.time), given.label_time)
+                aside = (str(given.time), str(given.label_time))
                 given = dataclasses.replace(given, time=None, drop=(*given.drop, *aside))
         reader = reader_with(data, given, **known)
         if getattr(reader, "base", 0) is None and getattr(before, "base", None) is not None:

@@ -13,6 +13,7 @@ from ..algorithms.active import Active
 from ..data.readers.tabular.classes import as_number
 from ..errors import DataError, LabelError, LopsidedError
 from ..persist import load_run, save
+from .kept_events import KeptEvents
 from .model_lock import lock_path, model_lock
 from .options import check_apart, parse_label
 from .output import print_json
@@ -55,23 +56,33 @@ def command(
     """Give MODEL the labels it asked for: CSV with the columns id and label, or JSON lines.
 
     An event is named by the number of its question, or by the id it has in your data if `ask` was
-    told --id. An empty label is not known yet. Either all labels are used, or none if one is wrong.
+    told --id; an event that is no question only by its id, if `ask --keep-events` kept it. Such a
+    label is learned from and does not enter estimates. An empty label is not known yet. Either all
+    labels are used, or none if one is wrong.
     """
     check_apart((labels,), (model, lock_path(model)))
-    told = passed = open_ = 0
+    told = passed = open_ = free = 0
     # Read first: while a pipe is waited for, others may use the model.
     answers = list(_answers(labels, form, label, weight))
     with model_lock(model):
         found, state = load_run(model)
         if not isinstance(found, Active):
             raise click.UsageError(f"{model}: this model does not ask for labels")
-        ids = _Ids(found, Waiting.of(state), key)
+        ids, kept = _Ids(found, Waiting.of(state), key), KeptEvents.of(state)
         if positive is not None:
             found.set_params(positive=parse_label(positive, found.positive)).refresh()
         for file, line, row, value, much in answers:
-            event = ids.number(file, line, row, skip_told)
+            own = ids.unasked(row, kept)
+            event = None if own is not None else ids.number(file, line, row, skip_told)
             if value is None:
                 open_ += 1
+                continue
+            if own is not None:
+                try:
+                    kept.teach(found, own, _label(value, found), much)
+                except LopsidedError as error:
+                    raise DataError.of(error, file, line) from None
+                free += 1
                 continue
             if event is None:
                 passed += 1
@@ -87,9 +98,12 @@ def command(
         if told:
             if state and "questions" in state:
                 state["questions"] = Waiting.of(state).record(found)
+            if state and "kept" in state:
+                state["kept"] = kept.record()
             save(found, model, state)
     figures = {
         "told": told,
+        "unasked": free,
         "passed_over": passed,
         "without_label": open_,
         "waiting": len(found.pending_),
@@ -100,6 +114,7 @@ def command(
         print_json(figures)
         return
     parts = [f"{told:,} labels told"]
+    parts += [f"{free:,} of them unasked"] if free else []
     parts += [f"{passed:,} passed over"] if passed else []
     parts += [f"{open_:,} not known yet"] if open_ else []
     click.echo(f"{', '.join(parts)}; {figures['waiting']:,} questions wait")
@@ -129,6 +144,15 @@ class _Ids:
         for text, found in ({} if self._own is None else waiting.numbers(self._own)).items():
             self._numbers.setdefault(text.strip(), []).extend(found)
         self._key = key
+
+    def unasked(self, row: dict[str, Any], kept: KeptEvents) -> str | None:
+        """Return the caller's id of a kept event that no question is about, None for others."""
+        key = self._own if self._key is None else self._key
+        if key is None or key != self._own or key not in row:
+            return None
+        value = row[key]
+        text = value.strip() if isinstance(value, str) else json.dumps(value)
+        return text if text in kept.rows and text not in self._numbers else None
 
     def number(self, file: str, line: int, row: dict[str, Any], lenient: bool) -> int | None:
         """Return the number of a question, None for one that no longer waits, if `lenient`."""

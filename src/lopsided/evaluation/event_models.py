@@ -74,7 +74,7 @@ class EventModel(Outside):
 
     def _learn(self, data: LabelledRows, rows: NDArray[np.int64], first: bool) -> None:
         name = None if data.weights is None else self._weight()
-        events = _events(some_rows(data.sliceable, rows))
+        events = as_events(some_rows(data.sliceable, rows))
         # Those of river that are for two classes want True and False.
         two = getattr(self._classifier, "_multiclass", True) is False
         self._positive = True if two else data.labels.positive
@@ -85,7 +85,7 @@ class EventModel(Outside):
             self._classifier.learn_one(x, y.item() if hasattr(y, "item") else y, **options)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return np.array([self._score(x) for x in _events(X)], dtype=np.float64)
+        return np.array([self._score(x) for x in as_events(X)], dtype=np.float64)
 
     def _is_early(self) -> bool:
         return False
@@ -114,7 +114,7 @@ class EventModel(Outside):
         return None if label is None else float(label == self._positive)
 
 
-def _events(X: Any) -> list[Any]:
+def as_events(X: Any) -> list[Any]:
     """Return rows as dicts: by the names of their columns, or by their numbers."""
     if is_events(X):
         return list(X)

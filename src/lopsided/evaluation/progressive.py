@@ -223,8 +223,8 @@ def progressive(
         It learns during the pass. Classifiers of scikit-learn score and learn chunks of at most 100
         rows. Those of river, and any object with `learn_one` and `score_one`, `predict_proba_one`
         or `predict_one`, learn row by row in Python, which is slow: a warning says so. Classifiers
-        from elsewhere continue from what they have learned, whatever `resume` says; costs, and a
-        time without `label_time`, are not for them.
+        from elsewhere continue from what they have learned, whatever `resume` says; costs and
+        chances are not for them.
     X, y : as for fit
         The stream.
     order : array, optional
@@ -283,7 +283,7 @@ def progressive(
             order,
             points,
             (delay, time, label_time),
-            costs,
+            {"costs": costs, "chances": chances or None},
         )
     for name, value in (("positive", positive), ("refit_every", refit_every)):
         if value is not None:
@@ -292,7 +292,6 @@ def progressive(
         rows = int(np.size(y))
         visit, weights = as_order(order, rows), as_weights(sample_weight, rows)
         delay = delays_by_time(time, label_time, rows, visit, weights)
-        time = time if model.needs_time else None
     options: dict[str, Any] = {
         "fresh": not resume,
         "order": order,
@@ -321,14 +320,12 @@ def _outside(
     order: ArrayLike | None,
     points: int,
     late: tuple[Any, Any, Any],
-    costs: Any,
+    ours: dict[str, Any],
 ) -> Progress:
     """Run a classifier from elsewhere."""
-    _, time, label_time = late
-    if costs is not None:
-        raise ParameterError("costs", "has no effect on classifiers from elsewhere")
-    if time is not None and label_time is None:
-        raise ParameterError("time", "has no effect on classifiers from elsewhere")
+    for name, value in ours.items():
+        if value is not None:
+            raise ParameterError(name, "is not for classifiers from elsewhere: leave it out")
     data = LabelledRows(*read_rows(*given))
     if data.weights is not None:
         model.check_weights(repr(model))
@@ -344,7 +341,9 @@ def _outside(
         warnings.warn(
             f"{type(model.classifier).__name__} learns row by row in Python: slow", stacklevel=3
         )
-    return outside_progress(model, data, visit, curve_step(points, data.y, order), delays)
+    every = curve_step(points, data.y, order)
+    days = None if late[1] is None else as_days(late[1], rows)
+    return outside_progress(model, data, visit, every, delays, days=_in_order(days, order))
 
 
 def outside_delays(
@@ -363,10 +362,11 @@ def outside_progress(
     order: NDArray[np.int64],
     every: int,
     delays: NDArray[np.float64] | None,
+    **others: Any,
 ) -> Progress:
     """Return the progressive pass of a classifier from elsewhere."""
     result = model.pass_over(data, order, every, delays)
-    return _progress(result, result["labels"], result["weights"])
+    return _progress(result, result["labels"], result["weights"], **others)
 
 
 def checked_refit(refit_every: Any) -> int | None:
