@@ -15,6 +15,7 @@ from .._text import visible
 from ..data.block import Dense, Sparse
 from ..errors import InputError
 from ..estimator.base import OnlineClassifier
+from ..estimator.batch import CheckedEvent
 from ..persist import load_run
 from .options import ReadingOptions, reader_from, reading_options
 from .output import print_table
@@ -73,10 +74,10 @@ def _print(place: str, why: Any, top: int, rest: tuple[int, float]) -> None:
 def events_of(X: Any, model: OnlineClassifier) -> Iterator[Any]:
     """Yield the rows of a block one by one."""
     if isinstance(X, list):
-        yield from X
+        yield from map(CheckedEvent, X)
     elif isinstance(X, Dense):
         for row in X.array.tolist():
-            yield dict(zip(X.names, row, strict=True))
+            yield CheckedEvent(zip(X.names, row, strict=True))
     elif isinstance(X, Sparse) and X.hashed:
         raise InputError("explain: the names of the features are hashed, so there are none to show")
     else:
@@ -86,7 +87,8 @@ def events_of(X: Any, model: OnlineClassifier) -> Iterator[Any]:
         for first, last in pairwise(starts.tolist()):
             columns, values = indices[first:last], data[first:last]
             if named:
-                yield {X.names[j]: float(v) for j, v in zip(columns, values, strict=True)}
+                row_of = {X.names[j]: float(v) for j, v in zip(columns, values, strict=True)}
+                yield CheckedEvent(row_of)
             else:
                 row = np.zeros(size)
                 known = columns < size

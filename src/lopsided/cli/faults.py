@@ -19,11 +19,12 @@ _RENAMED = {
     "max_line_bytes": "--max-line-bytes",
     "max_pending": "--max-pending",
     "sample_weight": "--weight",
+    "time_features": "--time-features",
 }
 _SAME = (
     *("alpha", "base", "budget", "categorical", "delimiter", "drop", "empty", "folds", "inner"),
     *("jobs", "keep", "label", "metric", "missing", "order", "permutations", "positive", "query"),
-    *("search", "select", "time", "unknown", "weight"),
+    *("search", "select", "since", "time", "unknown", "weight"),
 )
 OPTIONS = {**{name: f"--{name}" for name in _SAME}, **_RENAMED}
 _PYTHON_ONLY = ("classes",)

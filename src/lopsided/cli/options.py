@@ -37,6 +37,15 @@ _READING = (
     ),
     click.option("--label", help="Label column or key, by name or position."),
     click.option("--weight", help="Weight column or key."),
+    click.option(
+        "--time-features", help="Column or key of times: its hour and weekday become features."
+    ),
+    click.option(
+        "--since",
+        multiple=True,
+        help="Column or key: the time since the last row of the same value becomes a feature. "
+        "Repeatable.",
+    ),
     click.option("--drop", multiple=True, help="Column or key to leave out. Repeatable."),
     click.option("--id", "key", help="Column or key of ids, to be copied to the results."),
     click.option("--keep", multiple=True, help="Column or key to copy to the results. Repeatable."),
@@ -91,6 +100,8 @@ class ReadingOptions:
     form: str | None
     label: str | None
     weight: str | None
+    time_features: str | None
+    since: tuple[str, ...]
     drop: tuple[str, ...]
     key: str | None
     keep: tuple[str, ...]
@@ -115,6 +126,8 @@ class ReadingOptions:
             "label": self.label,
             "weight": self.weight,
             "time": self.time,
+            "time_features": self.time_features,
+            "since": self.since,
             "key": self.key,
             "drop": self.drop,
             "keep": self.keep,

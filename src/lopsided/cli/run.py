@@ -16,7 +16,7 @@ import click
 from .._text import visible
 from ..algorithms.active import Active
 from ..data.block import Block
-from ..data.readers.tabular.means import MeansAfter
+from ..data.readers.tabular.arrow import SchemaAfter
 from ..errors import InterruptedReadError, ModelFileError
 from ..estimator.base import OnlineClassifier
 from ..estimator.schema import Schema
@@ -195,7 +195,7 @@ class Job:
         if self._has_points and self.run.recent is None:
             self.run.recent = Recent()
         self.saved = False
-        self._means: deque[tuple[int, MeansAfter]] = deque()  # of blocks, by their first rows
+        self._after: deque[tuple[int, SchemaAfter]] = deque()  # of blocks, by their first rows
 
     def _resumed(self) -> tuple[OnlineClassifier, dict[str, Any]]:
         """Return model and state of the checkpoint of a run with the same options."""
@@ -269,11 +269,11 @@ class Job:
         for block in self.reader:
             if read == 0 and (note := expense_note(self.model, block.X)):
                 click.echo(f"note: {note}", err=True)
-            after = getattr(self.reader, "means_after", None)
+            after = getattr(self.reader, "schema_after", None)
             if after is not None:
-                while len(self._means) > 1 and self._means[1][0] <= self.run.rows:
-                    self._means.popleft()
-                self._means.append((read, after))
+                while len(self._after) > 1 and self._after[1][0] <= self.run.rows:
+                    self._after.popleft()
+                self._after.append((read, after))
             read += len(block.lines)
             if self.late is not None:
                 block = self.late.timed(block, self.reader.bad)
@@ -351,14 +351,14 @@ class Job:
         return 0 if self.late is None else len(self.late.labels)
 
     def _schema(self) -> Schema | None:
-        """Return how the data were read, with the means of the rows that were learned."""
+        """Return how the data were read, as of the rows that were learned."""
         schema: Schema | None = self.reader.schema()
         if self.late is not None:
             schema = self.late.schema(schema)
         rows = self.run.rows
-        for first, after in self._means:
+        for first, after in self._after:
             if schema is not None and first <= rows:
-                schema = dataclasses.replace(schema, means=after(rows - first))
+                schema = dataclasses.replace(schema, **after(rows - first))
         return schema
 
     def _discard_earlier(self) -> None:

@@ -41,6 +41,10 @@ class Batch(NamedTuple):
     frame: Schema | None = None
 
 
+class CheckedEvent(dict[str, Any]):
+    """A row of a reader as an event: checked, and with categories as features of their own."""
+
+
 class CheckedEvents(list[dict[str, Any]]):
     """Events that a reader has held against the schema of the model."""
 

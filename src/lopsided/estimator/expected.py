@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import PYTHON, BadRowError, InputError, Parameter, Text
 from .schema import Schema
+from .times import clock_names, clock_of, seconds
 
 Event = dict[str, Any]
 
@@ -175,6 +176,7 @@ class ExpectedOfModel(Expected):
         """
         learning = names is None
         met = len(self.unknown)
+        event = self._with_clock(event, row)
         event = {name: value for name, value in event.items() if name not in self._aside}
         try:
             found: Event | None = event
@@ -190,6 +192,16 @@ class ExpectedOfModel(Expected):
         if len(self.unknown) > met:
             self._warn(list(self.unknown)[met:], learning)
         return self.filled(found, names)
+
+    def _with_clock(self, event: Event, row: int | None) -> Event:
+        """Return an event with the hour and weekday of its time, where they are features."""
+        column = self.schema.time_features
+        if column is None or column not in event:
+            return event
+        time = seconds(event[column])
+        if time is None:
+            raise MemberError(column, _shown(event[column]), "a time").within(row)
+        return {**event, **dict(zip(clock_names(column), clock_of(time), strict=True))}
 
     def _warn(self, names: list[str], learning: bool) -> None:
         learned = learning and self.schema.unknown != "ignore"

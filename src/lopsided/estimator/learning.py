@@ -12,6 +12,7 @@ from .. import _core
 from ..errors import InputError, Method, Parameter, ParameterError
 from .batch import (
     Batch,
+    CheckedEvent,
     CheckedEvents,
     as_batch,
     as_event_row,
@@ -245,7 +246,7 @@ class Learning(Parameterised):
     def _checked(self, x: Any, core: _core.Model, learning: bool, row: int | None = None) -> Any:
         """Return an event as the schema has it; what is new in it is known from now on."""
         expected = self._expected
-        if expected is None or not isinstance(x, dict):
+        if expected is None or isinstance(x, CheckedEvent) or not isinstance(x, dict):
             return x
         found = expected.of_user(x, None if learning else lambda: frozenset(core.names), row)
         if learning and not found.keys() <= expected.kinds.keys():

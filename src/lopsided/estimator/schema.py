@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import DataError, InputTypeError, Parameter, ParameterError, Text
+from .times import clock_names
 
-_TEXTS = ("drop", "keep", "numbers", "flags", "categories", "optional")
-_NAMES = ("label", "weight", "time", "key", "missing", "unknown", "delimiter")
+_TEXTS = ("drop", "keep", "since", "numbers", "flags", "categories", "optional")
+_NAMES = ("label", "weight", "time", "time_features", "key", "missing", "unknown", "delimiter")
 UNKNOWN = ("error", "ignore", "learn")
 _SHOWN = 10  # columns in a message
 
@@ -23,6 +24,12 @@ class Schema:
     ----------
     label, weight, time, key : str or None
         The columns with these roles, which are no features; `key` is that of the ids.
+    time_features : str or None
+        The column of times whose hour and weekday are features.
+    since : tuple of str
+        Columns of keys: the time since the last row of the same key is a feature.
+    last : dict
+        When keys were last met, in seconds since 1970, by column and key.
     drop : tuple of str
         Columns left out.
     keep : tuple of str
@@ -67,6 +74,9 @@ class Schema:
     delimiter: str | None = None
     header: bool = True
     means: dict[str, tuple[float, int]] = dataclasses.field(default_factory=dict)
+    time_features: str | None = None
+    since: tuple[str, ...] = ()
+    last: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> Schema:
@@ -74,6 +84,10 @@ class Schema:
         record = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()}
         pairs = record["means"].items()
         record["means"] = {k: (float(total), int(count)) for k, (total, count) in pairs}
+        last = record.get("last", {}).items()
+        record["last"] = {
+            str(name): {str(key): float(time) for key, time in met.items()} for name, met in last
+        }
         found = cls(**record)
         texts = [value for name in _TEXTS for value in getattr(found, name)]
         texts += [*(found.empty or ()), *found.means]
@@ -106,7 +120,7 @@ class Schema:
     @property
     def aside(self) -> frozenset[str]:
         """The columns that are no features, and need not be there."""
-        roles = (self.label, self.weight, self.time, self.key)
+        roles = (self.label, self.weight, self.time, self.time_features, self.key)
         return frozenset((*self.drop, *(name for name in roles if name is not None)))
 
     def extended(self, event: Mapping[str, Any]) -> Schema:
@@ -122,6 +136,12 @@ class Schema:
             optional=(*self.optional, *new),
         )
 
+    @property
+    def _read_categories(self) -> tuple[str, ...]:
+        """The categories that are columns, not computed from times."""
+        made = () if self.time_features is None else clock_names(self.time_features)
+        return tuple(name for name in self.categories if name not in made)
+
     def options(self, given: dict[str, Any], path: str, known: frozenset[str]) -> dict[str, Any]:
         """Return the options of a reader: those given, and this schema's for the rest.
 
@@ -136,19 +156,19 @@ class Schema:
         """
         mine: dict[str, Any] = {
             name: value
-            for name in ("label", "weight", "key", "missing", "empty")
-            if (value := getattr(self, name)) is not None
+            for name in ("label", "weight", "key", "missing", "empty", "time_features", "since")
+            if (value := getattr(self, name)) not in (None, ())
         }
         if not self.header:
             mine["header"] = False
         if self.delimiter is not None and not is_tsv(path):
             mine["delimiter"] = self.delimiter
         chosen = {name: value for name, value in mine.items() if name in known} | given
-        now = {chosen.get(role) for role in ("label", "weight", "time", "key")}
+        now = {chosen.get(role) for role in ("label", "weight", "time", "time_features", "key")}
         for name, more in (
             ("drop", self.drop),
             ("keep", self.keep),
-            ("categorical", self.categories),
+            ("categorical", self._read_categories),
         ):
             if name in known and more:
                 before = given.get(name, ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from datetime import date, datetime, timezone
 from typing import Any
 
@@ -73,6 +74,21 @@ def latest_day(days: NDArray[np.float64], latest: float, rows: NDArray[np.int64]
 
 def _date(day: float) -> str:
     return str(np.datetime64(0, "D") + np.timedelta64(int(day), "D"))
+
+
+HOURS = [f"{hour:02}" for hour in range(24)]
+DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
+
+def clock_names(column: str) -> list[str]:
+    """Return the names of the features that a column of times becomes."""
+    return [f"{column}:hour", f"{column}:weekday"]
+
+
+def clock_of(time: float) -> tuple[str, str]:
+    """Return the hour and the day of the week, in UTC, of seconds since 1970."""
+    hours = math.floor(time / 3600)
+    return HOURS[hours % 24], DAYS[(hours // 24 + 3) % 7]
 
 
 def seconds(value: Any) -> float | None:

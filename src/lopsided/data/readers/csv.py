@@ -53,6 +53,10 @@ class CsvReader(TableReader):
         The column of weights.
     time : str or int, optional
         The column of times: seconds since 1970, or dates, in UTC unless they have a time zone.
+    time_features : str or int, optional
+        The column of times whose hour and weekday, in UTC, become features.
+    since : sequence of str or int
+        Columns of keys: the time since the last row of the same key becomes a feature.
     drop : sequence of str or int
         Columns to leave out.
     key : str or int, optional
@@ -99,6 +103,8 @@ class CsvReader(TableReader):
         label: Which | None = None,
         weight: Which | None = None,
         time: Which | None = None,
+        time_features: Which | None = None,
+        since: Sequence[Which] = (),
         key: Which | None = None,
         drop: Sequence[Which] = (),
         keep: Sequence[Which] = (),
@@ -142,7 +148,16 @@ class CsvReader(TableReader):
         self._heads = heads(self._known)
         try:
             names_here = self._header(header, delimiter)
-            roles = Roles(label=label, weight=weight, time=time, key=key, drop=drop, keep=keep)
+            roles = Roles(
+                label=label,
+                weight=weight,
+                time=time,
+                key=key,
+                drop=drop,
+                keep=keep,
+                clock=time_features,
+                since=since,
+            )
             self._choose(self.stream.name, names_here, roles)
             self._encode(self._categories(categorical))
         except BaseException:
@@ -209,7 +224,7 @@ class CsvReader(TableReader):
             if rows is None:
                 break
             self._ahead.append(rows)
-        width = len(self.columns.names)
+        width = self.columns.width
         numbers, filled = np.zeros(width, dtype=int), np.zeros(width, dtype=int)
         different: list[set[str]] = [set() for _ in range(width)]
         missing = self._words()
@@ -247,12 +262,13 @@ class CsvReader(TableReader):
     def _prepare(self, delimiter: str) -> None:
         """Prepare the options of Arrow, which knows columns by their positions."""
         csv, pa, columns = self._csv, self._pa, self.columns
-        types = {str(at): pa.float64() for at in self._encoder.numeric}
-        texts = [str(at) for at in self._encoder.categorical]
+        types = {str(at): pa.float64() for at in self._numeric}
+        texts = [str(at) for at in self._categorical]
         if self._labelled:
             texts.append(str(columns.label))
         types |= dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
-        for at in (*columns.kept, *([] if columns.time is None else [columns.time])):
+        moments = [at for at in (columns.time, columns.clock) if at is not None]
+        for at in (*columns.kept, *moments, *columns.since):
             types.setdefault(str(at), pa.string())
         if columns.weight is not None:
             types[str(columns.weight)] = pa.float64()
@@ -263,7 +279,7 @@ class CsvReader(TableReader):
         )
         self._how = {
             "read_options": csv.ReadOptions(
-                column_names=[str(at) for at in range(len(columns.names))], block_size=_ARROW_BLOCK
+                column_names=[str(at) for at in range(columns.width)], block_size=_ARROW_BLOCK
             ),
             "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             "convert_options": csv.ConvertOptions(
@@ -368,17 +384,19 @@ class CsvReader(TableReader):
             name = f"{at} as written"
             return kept_cells(table.column(name if name in table.column_names else str(at)))
 
-        columns, encoder = self.columns, self._encoder
+        columns = self.columns
         weight = columns.weight
         return Cells(
             rows.lines,
-            as_numbers([table.column(str(at)) for at in encoder.numeric], len(rows)),
-            [texts(at, self._words(text=True)) for at in encoder.categorical],
+            as_numbers([table.column(str(at)) for at in self._numeric], len(rows)),
+            [texts(at, self._words(text=True)) for at in self._categorical],
             texts(columns.label, self._words()) if self._labelled else None,
             None if weight is None else as_numbers([table.column(str(weight))], len(rows))[:, 0],
             found,
             None if columns.time is None else times(columns.time),
             {columns.names[at]: kept(at) for at in columns.kept},
+            None if columns.clock is None else times(columns.clock),
+            [kept_cells(table.column(str(at))) for at in columns.since],
         )
 
     def _explain(self, rows: Rows, reason: str) -> DataError:
@@ -397,10 +415,10 @@ class CsvReader(TableReader):
         file, line, row = self.stream.name, int(rows.lines[0]), rows.row(0)
         columns, cells = self.columns, self._text.cells(row)
         shown = row.decode("utf-8", "backslashreplace")
-        if len(cells) != len(columns.names):
-            many = f"{len(columns.names)} cells as in the first row, not {len(cells)}"
+        if len(cells) != columns.width:
+            many = f"{columns.width} cells as in the first row, not {len(cells)}"
             return DataError(file, line, None, shown, many)
-        numeric = {*self._encoder.numeric, columns.weight}
+        numeric = {*self._numeric, columns.weight}
         for at, cell in enumerate(cells):
             text = cell.decode("utf-8", "backslashreplace")
             where = (file, line, columns.names[at], text)

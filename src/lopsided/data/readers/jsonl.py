@@ -32,9 +32,10 @@ from .base import (
 )
 from .files import ByteStream, open_bytes
 from .keys import Event, Keys
+from .tabular.arrow import SchemaAfter
 from .tabular.cells import TIME
 from .tabular.classes import Classes
-from .tabular.clock import Order
+from .tabular.clock import Order, TimeFeatures, check_since
 from .tabular.columns import near
 
 _LARGEST = int(sys.float_info.max)
@@ -60,6 +61,10 @@ class JsonLinesReader(Reader):
         The member with the weight.
     time : str, optional
         The member with the time: seconds since 1970, or a date, in UTC unless it has a time zone.
+    time_features : str, optional
+        The member with the time whose hour and weekday, in UTC, become features.
+    since : sequence of str
+        Members with keys: the time since the last event of the same key becomes a feature.
     key : str, optional
         The member with the id, which is copied to `Block.kept` and is no feature. With labels, at
         least one event must have it.
@@ -108,6 +113,8 @@ class JsonLinesReader(Reader):
         label: str = "label",
         weight: str | None = None,
         time: str | None = None,
+        time_features: str | None = None,
+        since: Sequence[str] = (),
         key: str | None = None,
         drop: Sequence[str] = (),
         keep: Sequence[str] = (),
@@ -132,7 +139,13 @@ class JsonLinesReader(Reader):
             if parts[one] is not None and parts[one] in drop:
                 raise InputError(f"{parts[one]!r} is both dropped and the {one}")
         aside = frozenset() if schema is None else schema.aside
-        roles = {label, weight, time, key}
+        roles = {label, weight, time, key, time_features}
+        check_since(time_features, since)
+        self._clock, self._since = time_features, tuple(since)
+        self._time_features = None
+        if time_features is not None:
+            last = {} if schema is None else schema.last
+            self._time_features = TimeFeatures(time_features, self._since, last)
         self._drop = tuple(dict.fromkeys((*drop, *sorted(aside - roles))))
         self._unmet = dict.fromkeys(keep, "keep")
         if key is not None:
@@ -219,6 +232,8 @@ class JsonLinesReader(Reader):
         times: list[float] = []
         numbers: list[int] = []
         kept: dict[str, list[str]] = {name: [] for name in self._carried}
+        if self._time_features is not None:
+            self._time_features.begin()
         for number, line in enumerate(lines, first):
             if not line or line.isspace():
                 continue
@@ -228,8 +243,10 @@ class JsonLinesReader(Reader):
                     self._dropped += 1
                     continue
                 label, weight = self._taken(event)
-                moment = 0.0 if self._time is None else self._moment(event)
-                event = self._keys.checked(event)
+                clock = 0.0 if self._clock is None else self._moment(event, self._clock)
+                moment = 0.0 if self._time is None else self._moment(event, self._time)
+                carried, keys = carried[: len(kept)], carried[len(kept) :]
+                event = self._keys.checked(self._without_clock(event, clock, keys))
                 if event is None:
                     self._dropped += 1
                     continue
@@ -270,17 +287,37 @@ class JsonLinesReader(Reader):
             drop=tuple(dict.fromkeys((*before.drop, *self._roles.drop))),
             keep=tuple(dict.fromkeys((*before.keep, *self._roles.keep))),
             missing=self._missing,
+            time_features=self._clock or before.time_features,
+            since=self._since or before.since,
+            last=before.last if self._time_features is None else self._time_features.last,
             **cast(dict[str, Any], self._keys.described()),
         )
 
-    def _moment(self, event: Event) -> float:
-        """Remove the time from an event and return it."""
-        value = event.pop(str(self._time), None)
+    def _without_clock(self, event: Event, clock: float, keys: list[tuple[str, str]]) -> Event:
+        """Return an event with the features of its times instead of the times."""
+        for name in (self._clock, self._time):
+            if name is not None:
+                event.pop(name, None)
+        if self._time_features is None:
+            return event
+        return event | self._time_features.of_event(clock, [key for _, key in keys])
+
+    @property
+    def schema_after(self) -> SchemaAfter | None:
+        """What the schema says after some rows of the last block, None where that is all alike."""
+        if self._time_features is None:
+            return None
+        after = self._time_features.last_after
+        return lambda rows: {"last": after(rows)}
+
+    def _moment(self, event: Event, name: str) -> float:
+        """Return a time of an event."""
+        value = event.get(name)
         found = None if isinstance(value, bool) else seconds(value)
         if found is None:
             if value is None:
-                raise MemberError(self._time, None, f"this object has no such member, {TIME}")
-            raise MemberError(self._time, json.dumps(value), TIME)
+                raise MemberError(name, None, f"this object has no such member, {TIME}")
+            raise MemberError(name, json.dumps(value), TIME)
         return found
 
     def _event(self, line: bytes) -> tuple[list[tuple[str, str]], Event | None]:
@@ -297,7 +334,7 @@ class JsonLinesReader(Reader):
             for name, value in event.items():
                 if value.__class__ is int and not -_LARGEST <= value <= _LARGEST:
                     raise MemberError(name, None, "expected a number within the range of float64")
-        carried = [(name, _as_text(whole.get(name))) for name in self._carried]
+        carried = [(name, _as_text(whole.get(name))) for name in (*self._carried, *self._since)]
         for name in self._unmet.keys() & whole.keys():
             del self._unmet[name]
         if self._roles.key is not None:
@@ -309,7 +346,7 @@ class JsonLinesReader(Reader):
             event.pop(self._label, None)
         if None in event.values():
             if self._missing == "indicate":  # what has a role is no feature
-                roles = (self._label, self._weight, self._time)
+                roles = (self._label, self._weight, self._time, self._clock)
                 for role in roles:
                     if role in event and event[role] is None:
                         del event[role]

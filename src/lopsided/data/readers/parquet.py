@@ -14,7 +14,7 @@ from .base import BLOCK_ROWS, Missing
 from .tabular.arrow import TableReader, arrow, as_numbers, as_texts, as_times, kept_cells
 from .tabular.cells import Cells
 from .tabular.classes import Classes
-from .tabular.columns import Roles, Which
+from .tabular.columns import Columns, Roles, Which
 from .tabular.sources import source_of
 
 
@@ -32,7 +32,8 @@ class ParquetReader(TableReader):
         table of Delta Lake or a scan of Iceberg.
     categorical : sequence of str or int
         Columns of integers or booleans to treat as categorical as well.
-    label, weight, time, key, drop, keep, missing, names, classes, schema, labelled, bad, block_rows
+    label, weight, time, time_features, since, key, drop, keep, missing, names, classes, schema, \
+    labelled, bad, block_rows
         As for `CsvReader`.
     """
 
@@ -45,6 +46,8 @@ class ParquetReader(TableReader):
         label: Which | None = None,
         weight: Which | None = None,
         time: Which | None = None,
+        time_features: Which | None = None,
+        since: Sequence[Which] = (),
         key: Which | None = None,
         drop: Sequence[Which] = (),
         keep: Sequence[Which] = (),
@@ -73,7 +76,16 @@ class ParquetReader(TableReader):
         try:
             fields = self._source.schema
             self.rows = self._source.rows
-            roles = Roles(label=label, weight=weight, time=time, key=key, drop=drop, keep=keep)
+            roles = Roles(
+                label=label,
+                weight=weight,
+                time=time,
+                key=key,
+                drop=drop,
+                keep=keep,
+                clock=time_features,
+                since=since,
+            )
             self._choose(self._source.name, list(fields.names), roles)
             self._kinds = [self._kind(field.type) for field in fields]
             self._encode(self._checked(fields, self._one_hot(_listed(categorical))))
@@ -122,9 +134,9 @@ class ParquetReader(TableReader):
 
     def _cells(self) -> Iterator[Cells]:
         columns = self.columns
-        places = [*self._encoder.numeric, *self._encoder.categorical]
-        places += [at for at in (columns.label, columns.weight, columns.time) if at is not None]
-        names = [columns.names[at] for at in sorted({*places, *columns.kept})]
+        places = [*self._numeric, *self._categorical]
+        places += [at for at in _roles(columns) if at is not None]
+        names = [columns.names[at] for at in sorted({*places, *columns.kept, *columns.since})]
         batches = self._source.batches(names, self._block_rows)
         row = 1
         while True:
@@ -149,17 +161,19 @@ class ParquetReader(TableReader):
             value = column(at)[line - row].as_py()
             return "" if value is None else str(value)
 
-        columns, encoder, rows = self.columns, self._encoder, batch.num_rows
+        columns, rows = self.columns, batch.num_rows
         weight = columns.weight
         return Cells(
             np.arange(row, row + rows, dtype=np.int64),
-            as_numbers([self._floats(column(at)) for at in encoder.numeric], rows),
-            [as_texts(self._coded(column(at)), ("",)) for at in encoder.categorical],
+            as_numbers([self._floats(column(at)) for at in self._numeric], rows),
+            [as_texts(self._coded(column(at)), ("",)) for at in self._categorical],
             as_texts(self._coded(column(columns.label)), ("",)) if self._labelled else None,
             None if weight is None else as_numbers([self._floats(column(weight))], rows)[:, 0],
             found,
             None if columns.time is None else as_times(column(columns.time), ("",), self._pa),
             {columns.names[at]: kept_cells(column(at)) for at in columns.kept},
+            None if columns.clock is None else as_times(column(columns.clock), ("",), self._pa),
+            [kept_cells(column(at)) for at in columns.since],
         )
 
     def _floats(self, column: Any) -> Any:
@@ -175,6 +189,10 @@ class ParquetReader(TableReader):
         if types.is_decimal(column.type):
             column = column.cast(self._pa.float64())
         return column if types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def _roles(columns: Columns) -> tuple[int | None, ...]:
+    return columns.label, columns.weight, columns.time, columns.clock
 
 
 def _listed(categorical: Sequence[Which]) -> Sequence[Which]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,14 @@ from ...block import BadLines, Block
 from ..base import Missing, Reader, check_options
 from .cells import Cells, Encoder, Texts
 from .classes import Classes
-from .clock import Order
+from .clock import Order, TimeFeatures, check_since
 from .columns import Columns, Roles, Which, position
-from .means import MeansAfter
 
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _NO_TIME = np.iinfo(np.int64).min
+
+
+SchemaAfter = Callable[[int], dict[str, Any]]
 
 
 def arrow(module: str) -> Any:
@@ -62,8 +64,10 @@ class TableReader(Reader):
         self._hash_bits = hash_bits
         self._block_rows = block_rows
         self._order = Order()
+        self._time_features: TimeFeatures | None = None
 
     def _choose(self, file: str, found: list[str], roles: Roles) -> None:
+        check_since(roles.clock, roles.since)
         self.columns = Columns.choose(
             file,
             found,
@@ -121,12 +125,13 @@ class TableReader(Reader):
 
     def _encode(self, categorical: set[int]) -> None:
         columns, schema = self.columns, self._schema
+        flags = self._flags([at for at in columns.features if at not in categorical])
+        categorical = categorical | self._derive()
         if schema is not None:
             features, texts = (
                 [columns.names[at] for at in places]
                 for places in (columns.features, sorted(categorical))
             )
-            flags = self._flags([at for at in columns.features if at not in categorical])
             self.notes += schema.compare(
                 columns.file, features, texts, flags, learning=self._labelled
             )
@@ -145,12 +150,35 @@ class TableReader(Reader):
             unit=self._unit,
             means={} if schema is None else schema.means,
             learning=self._labelled or schema is None,
+            time_features=self._time_features,
+        )
+        self._numeric, self._categorical = (
+            [at for at in places if at < columns.width]
+            for places in (self._encoder.numeric, self._encoder.categorical)
         )
 
+    def _derive(self) -> set[int]:
+        """Add the time features to the columns; return those that are categorical."""
+        columns = self.columns
+        if columns.clock is None:
+            return set()
+        since = [columns.names[at] for at in columns.since]
+        last = {} if self._schema is None else self._schema.last
+        made = TimeFeatures(columns.names[columns.clock], since, last)
+        self._time_features = made
+        texts = columns.derive(made.categories)
+        columns.derive(made.numbers)
+        return set(texts)
+
     @property
-    def means_after(self) -> MeansAfter | None:
-        """The means after some rows of the last block, None where no cells are filled in."""
-        return self._encoder.means_after
+    def schema_after(self) -> SchemaAfter | None:
+        """What the schema says after some rows of the last block, None where that is all alike."""
+        means, clock = self._encoder.means_after, self._time_features
+        if means is None and clock is None:
+            return None
+        found = {"means": means, "last": None if clock is None else clock.last_after}
+        parts = {name: part for name, part in found.items() if part is not None}
+        return lambda rows: {name: part(rows) for name, part in parts.items()}
 
     def schema(self) -> Schema:
         """Return how the table is read, for others like it."""
@@ -175,7 +203,10 @@ class TableReader(Reader):
             categories=_with(before.categories, named(encoder.categorical)),
             missing=self._missing,
             means=encoder.means,
-            flags=_with(before.flags, self._flags(encoder.numeric)),
+            time_features=named([columns.clock])[0] if columns.clock is not None else None,
+            since=named(columns.since),
+            last={} if self._time_features is None else self._time_features.last,
+            flags=_with(before.flags, self._flags(self._numeric)),
             **self._written(),
         )
 

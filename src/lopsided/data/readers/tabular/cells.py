@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from .... import _core
 from ....errors import DataError
 from ....estimator.expected import A_VALUE, MISSING, TOLERATE_MISSING
+from ....estimator.times import DAYS, HOURS
 from ...block import BadLines, Block, Dense, Sparse
 from .classes import Classes
+from .clock import TimeFeatures
 from .columns import Columns
 from .means import MeansAfter, RunningMeans
 
@@ -47,6 +49,8 @@ class Cells:
     found: Callable[[int, int], str]
     time: NDArray[np.float64] | None = None  # NaN where a cell is no time
     kept: dict[str, list[str]] = dataclasses.field(default_factory=dict)  # for the results
+    clock: NDArray[np.float64] | None = None  # times that become features
+    keys: list[list[str]] = dataclasses.field(default_factory=list)
     faults: list[DataError] = dataclasses.field(default_factory=list)  # of rows left out in between
 
     def take(self, keep: NDArray[np.bool_]) -> Cells:
@@ -61,6 +65,8 @@ class Cells:
             self.found,
             None if self.time is None else self.time[keep],
             {name: list(compress(cells, keep)) for name, cells in self.kept.items()},
+            None if self.clock is None else self.clock[keep],
+            [list(compress(cells, keep)) for cells in self.keys],
         )
 
 
@@ -88,6 +94,8 @@ class Encoder:
         Sum and number of the cells of columns of numbers so far.
     learning : bool
         Whether these cells add to the means, and new missing cells to the features.
+    time_features : TimeFeatures, optional
+        The last of the categorical features and of the numbers, which the cells lack.
     """
 
     def __init__(
@@ -103,6 +111,7 @@ class Encoder:
         unit: str,
         means: Mapping[str, tuple[float, int]],
         learning: bool,
+        time_features: TimeFeatures | None = None,
     ) -> None:
         columns.check_known(known, categorical)
         columns.check_apart(categorical)
@@ -119,6 +128,7 @@ class Encoder:
         self._is_sparse = bool(self.categorical) or hash_bits is not None
         self._means = RunningMeans(numeric, means, learning=learning)
         self._learning = learning
+        self._time_features = time_features
         self.dropped = 0
 
     @property
@@ -140,9 +150,22 @@ class Encoder:
         cells = self._without_faults(cells)
         if not len(cells.lines):
             return None
+        if self._time_features is not None:
+            self._derive(cells, self._time_features)
         y = None if cells.label is None else self._labels(cells.label)
         X = self._sparse(cells) if self._is_sparse else self._dense(cells)
         return Block(X, y, cells.weight, cells.lines, self._columns.file, cells.time, cells.kept)
+
+    def _derive(self, cells: Cells, features: TimeFeatures) -> None:
+        """Add the time features of the rows."""
+        assert cells.clock is not None
+        features.begin()
+        hours, days = features.clock(cells.clock)
+        cells.texts = [*cells.texts, Texts(hours, HOURS), Texts(days, DAYS)]
+        if features.numbers:
+            keys = list(zip(*cells.keys, strict=True))
+            met = [features.meet(*row) for row in zip(cells.clock.tolist(), keys, strict=True)]
+            cells.numbers = np.hstack([cells.numbers, np.array(met)])
 
     # Checks --------------------------------------------------------------------------------------
 
@@ -187,8 +210,8 @@ class Encoder:
         """Yield columns with errors: position, rows, what was expected."""
         columns = self._columns
         if not np.isfinite(cells.numbers).all():
-            for j, at in enumerate(self.numeric):
-                yield at, np.isinf(cells.numbers[:, j]), "a finite number"
+            for at, numbers in zip(self.numeric, cells.numbers.T, strict=False):
+                yield at, np.isinf(numbers), "a finite number"
         if cells.weight is not None:
             assert columns.weight is not None
             # NaN is reported below, as a missing cell.
@@ -197,6 +220,9 @@ class Encoder:
         if cells.time is not None:
             assert columns.time is not None
             yield columns.time, np.isnan(cells.time), TIME
+        if cells.clock is not None:
+            assert columns.clock is not None
+            yield columns.clock, np.isnan(cells.clock), TIME
         for at, absent in _absent(cells, self):
             if self._missing == "error":
                 yield at, absent, A_VALUE
@@ -335,9 +361,9 @@ def _absent(cells: Cells, encoder: Encoder) -> Iterator[tuple[int, NDArray[np.bo
     """Yield the columns that have missing cells, and where."""
     columns = encoder._columns
     if np.isnan(cells.numbers).any():
-        for j, at in enumerate(encoder.numeric):
-            yield at, np.isnan(cells.numbers[:, j])
-    for at, text in zip(encoder.categorical, cells.texts, strict=True):
+        for at, numbers in zip(encoder.numeric, cells.numbers.T, strict=False):
+            yield at, np.isnan(numbers)
+    for at, text in zip(encoder.categorical, cells.texts, strict=False):
         yield at, text.codes < 0
     if columns.label is not None and cells.label is not None:
         yield columns.label, cells.label.codes < 0

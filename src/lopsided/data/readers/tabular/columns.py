@@ -28,6 +28,8 @@ class Roles:
     key: Which | None = None
     drop: Sequence[Which] = ()
     keep: Sequence[Which] = ()
+    clock: Which | None = None
+    since: Sequence[Which] = ()
 
 
 @dataclasses.dataclass
@@ -43,6 +45,25 @@ class Columns:
     dropped: list[int]
     kept: list[int]
     key: int | None = None
+    clock: int | None = None
+    since: list[int] = dataclasses.field(default_factory=list)
+    derived: int = 0  # names at the end that stand for no column of the table
+
+    @property
+    def width(self) -> int:
+        """How many columns the table has."""
+        return len(self.names) - self.derived
+
+    def derive(self, names: Sequence[str]) -> list[int]:
+        """Add features that are computed; return their positions."""
+        for name in names:
+            if name in self.names:
+                raise DataError(self.file, column=name, expected="a time feature has this name too")
+        self.names = [*self.names, *names]
+        self.derived += len(names)
+        places = list(range(len(self.names) - len(names), len(self.names)))
+        self.features = [*self.features, *places]
+        return places
 
     @classmethod
     def choose(
@@ -77,12 +98,15 @@ class Columns:
         key = None
         if roles.key is not None and roles.key not in gone:
             key = position(roles.key, names, file, "key")
+        clock = None if roles.clock is None else position(roles.clock, names, file, "time_features")
+        since = [position(which, names, file, "since") for which in roles.since]
         parts = dict.fromkeys(dropped, "dropped")
         for part, at in (
             ("the label", place),
             ("the weight", weighs),
             ("the time", when),
             ("the id", key),
+            ("the time of features", clock if clock != when else None),
         ):
             if at is not None and at in parts:
                 both = f"is both {parts[at]} and {part}"
@@ -95,7 +119,9 @@ class Columns:
             raise DataError(file, expected=f"no columns are left as features of {_listed(names)}")
         kept = [] if key is None else [key]
         kept += [at for which in keep if (at := position(which, names, file, "keep")) not in kept]
-        return cls(file, names, place, weighs, when, features, sorted(dropped), kept, key)
+        return cls(
+            file, names, place, weighs, when, features, sorted(dropped), kept, key, clock, since
+        )
 
     def check_known(self, known: Sequence[str], categorical: set[int]) -> None:
         """Raise if a feature of the model cannot come from this table."""
