@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Container, Sequence
+from html import escape
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
@@ -22,6 +23,16 @@ def aligned(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[s
 def percent(share: float, digits: int = 2, nan: str = "–") -> str:
     """Return a share in per cent, or `nan` if there is none."""
     return nan if math.isnan(share) else f"{share:.{digits}%}"
+
+
+def html_rows(title: str, rows: Sequence[tuple[str, str]]) -> str:
+    """Return names and values as a table for a notebook."""
+    cells = "".join(
+        f'<tr><th style="text-align:left">{escape(name)}</th>'
+        f'<td style="text-align:left">{escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f"<table><thead><tr><th colspan=2>{escape(title)}</th></tr></thead>{cells}</table>"
 
 
 # Control characters, and those that reorder or break lines: a terminal may obey them.

@@ -11,6 +11,7 @@ import click
 
 from .._atomic import write_atomically
 from .._text import aligned
+from ..comparison.tables import printed
 from ..papers import Experiment, Result, contradictions, experiments, find, reproduce
 from ..papers import text as texts
 from ..papers.kept import Kept, keep, read
@@ -19,7 +20,17 @@ from .output import Live, heading, print_json, print_table
 from .report_file import typed
 from .signals import stop_by_exception
 
-_OF_RUNS = ("only", "quick", "substitute", "whole_grid", "jobs", "resume", "report", "keep")
+_OF_RUNS = (
+    "only",
+    "quick",
+    "substitute",
+    "whole_grid",
+    "jobs",
+    "resume",
+    "report",
+    "keep",
+    "table",
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -41,6 +52,7 @@ class ReproduceOptions:
     keep: str | None
     kept: str | None
     pages: str | None
+    table: str | None
     as_json: bool
     quiet: bool
 
@@ -78,6 +90,11 @@ Examples:
 @click.option("--keep", metavar="FOLDER", help="Write the results to files in this folder.")
 @click.option("--kept", metavar="FOLDER", help="Show results that were kept; nothing is run.")
 @click.option("--pages", metavar="FOLDER", help="With --kept: write a page for each paper.")
+@click.option(
+    "--table",
+    type=click.Choice(("text", "latex", "markdown")),
+    help="How the tables are printed. [text]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @quiet_option
 def command(**given: Any) -> int:
@@ -87,6 +104,8 @@ def command(**given: Any) -> int:
     """
     options = ReproduceOptions(**given)
     names, everything = options.names, options.everything
+    if options.table is not None and options.as_json:
+        raise click.UsageError("--table and --json: leave one of the two out")
     if names and everything:
         raise click.UsageError("--all: leave out the names")
     if options.kept is not None:
@@ -135,7 +154,7 @@ def command(**given: Any) -> int:
             )
             live.close()
             if not as_json:
-                _print(experiment, results)
+                _print(experiment, results, options.table)
             if options.keep is not None:
                 changing = ("quick", "substitute", "whole_grid")
                 flags = [f"--{n.replace('_', '-')}" for n in changing if getattr(options, n)]
@@ -152,7 +171,7 @@ def command(**given: Any) -> int:
         live.close()
     if as_json:
         print_json([result.to_dict() for result in done])
-    elif told := texts.summary(done):
+    elif options.table in (None, "text") and (told := texts.summary(done)):
         click.echo(told)
     if report is not None:
         _report(report, done)
@@ -168,7 +187,9 @@ def _report(path: str, results: Sequence[Result], stored: Sequence[Kept] = ()) -
 
 def _show_kept(options: ReproduceOptions) -> None:
     """Print kept results, or write the report and the pages that are made of them."""
-    _refuse(options, [name for name in _OF_RUNS if name not in ("only", "report")], "--kept")
+    _refuse(
+        options, [name for name in _OF_RUNS if name not in ("only", "report", "table")], "--kept"
+    )
     from ..papers.cells import with_tallies
     from ..papers.page import plots
     from ..papers.pages import PLOTS, pages
@@ -184,8 +205,9 @@ def _show_kept(options: ReproduceOptions) -> None:
         print_json([result.to_dict() for result in results])
     elif options.report is None and options.pages is None:
         for result in results:
-            _print(find(result.experiment), [result])
-        click.echo(texts.summary(results))
+            _print(find(result.experiment), [result], options.table)
+        if options.table in (None, "text"):
+            click.echo(texts.summary(results))
     if options.report is not None:
         _report(options.report, results, kept)
     if options.pages is not None:
@@ -291,8 +313,11 @@ def _check_data(
             click.echo(f"{own.set}: {text}")
 
 
-def _print(experiment: Experiment, results: Sequence[Result]) -> None:
+def _print(experiment: Experiment, results: Sequence[Result], form: str | None = None) -> None:
     for result in results:
+        if form not in (None, "text"):
+            click.echo(printed(texts.sheet(result, experiment.title), str(form)))
+            continue
         heading(f"{result.heading}: {experiment.title}")
         for text in texts.about(result):
             click.echo(f"  {text}")

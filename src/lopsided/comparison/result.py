@@ -101,6 +101,26 @@ class Comparison:
     selection: str
     about: dict[str, Any]
 
+    def __repr__(self) -> str:
+        return self.table().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from ..report.compared import html
+
+        return html(self)
+
+    def plot(self, **about: Any) -> Any:
+        """Return figures of the comparison, which a notebook shows; they need matplotlib.
+
+        Parameters
+        ----------
+        **about
+            `unit`, that of costs.
+        """
+        from ..report import plots
+
+        return plots(self, **about)
+
     @property
     def best(self) -> Row:
         """The learner with the best mean."""

@@ -76,6 +76,11 @@ def sweep(comparison: Comparison, parameter: str, form: str) -> str:
     return _PRINTED[form](Sheet(above, header, shown, [""] * len(shown), []))
 
 
+def printed(sheet: Sheet, form: str) -> str:
+    """Return a table of strings as text, LaTeX or Markdown."""
+    return _PRINTED[form](sheet)
+
+
 def title(metric: str) -> str:
     """Return the header of a column of figures."""
     return f"{metric} %" if measure(metric).percent else metric

@@ -349,6 +349,25 @@ class OnlineClassifier(Learning):
     def schema_(self, schema: Schema | None) -> None:
         self._set_schema(schema)
 
+    # Notebooks -----------------------------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        from ..report.model_view import html
+
+        return html(self)
+
+    def plot(self, top: int = 20) -> Any:
+        """Return a figure of the largest weights, which a notebook shows; it needs matplotlib.
+
+        Parameters
+        ----------
+        top : int
+            How many.
+        """
+        from ..report.model_view import weights_figure
+
+        return weights_figure(self, top)
+
     # Files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:

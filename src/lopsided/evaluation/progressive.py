@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._text import html_rows, percent
 from ..algorithms.active import Active
 from ..errors import DivergedError, InputError, InputTypeError, ParameterError
 from ..estimator.bank import learn_together
@@ -76,6 +78,53 @@ class Progress(Counts):
     chances: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
     days: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
     prices: NDArray[np.float64] | None = dataclasses.field(repr=False, default=None)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Progress: {self.events:,} events, {self.positives:,.10g} positives; balanced "
+            f"{percent(self.sum(unseen=math.nan))}, AUC {percent(self._auc)}, precision "
+            f"{percent(self.precision)} of {self._alarmed:,.10g} alarms>"
+        )
+
+    @property
+    def _alarmed(self) -> float:
+        return self.positives - self.false_negatives + self.false_positives
+
+    @property
+    def _auc(self) -> float:
+        return self.auc if self.positives and self.negatives else math.nan
+
+    def _repr_html_(self) -> str:
+        both = self.positives and self.negatives
+        rows = [
+            ("events", f"{self.events:,}"),
+            ("positives", f"{self.positives:,.10g}"),
+            ("alarms", f"{self._alarmed:,.10g}"),
+            ("sensitivity", percent(self.sensitivity)),
+            ("specificity", percent(self.specificity)),
+            ("balanced", percent(self.sum(unseen=math.nan))),
+            ("precision", percent(self.precision)),
+            ("AUC", percent(self._auc)),
+            ("average precision", percent(self.average_precision if both else math.nan)),
+            *([("paid", f"{self.money:,.6g}")] if self.prices is not None else []),
+            *([("log loss", f"{self.log_loss:.4g}")] if self.chances is not None else []),
+            ("labels", f"{self.queries:,}"),
+            ("steps", f"{self.updates:,}"),
+            *(("changed", str(change)) for change in self.changes),
+        ]
+        return html_rows("Progress", rows)
+
+    def plot(self, **about: Any) -> Any:
+        """Return figures of the pass, which a notebook shows; they need matplotlib.
+
+        Parameters
+        ----------
+        **about
+            `cost`, what a missed positive and a false alarm cost, and `unit`, that of costs.
+        """
+        from ..report import plots
+
+        return plots(self, **about)
 
     @cached_property
     def curve(self) -> tuple[Counts, ...]:
@@ -163,6 +212,9 @@ class Progress(Counts):
         >>> y = X[:, 0] + 0.3 * rng.normal(size=900) > 1.5
         >>> lopsided.progressive(lopsided.COG(intercept=True), X, y).periods(300)
         period   events  positives  alarms  precision  recall    AUC  avg. precision  cost
+        1-300       300         17      80      16.2%   76.5%  85.8%           33.4%  10.3
+        301-600     300         29      99      29.3%  100.0%  90.9%           48.8%     7
+        601-900     300         20      63      27.0%   85.0%  92.6%           49.9%   7.3
         """
         weights = np.ones(len(self.labels)) if self.weights is None else self.weights
         found = []

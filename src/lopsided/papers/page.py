@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from ..data.sets import registry
-from ..report.figures import Figure, plot
+from ..report.figures import Figure, plot, standalone
 from ..report.page import document, side_by_side
 from . import text
 from .entries import find
@@ -88,7 +88,7 @@ def _parts(results: Sequence[Result]) -> Iterator[str]:
 def plots(results: Sequence[Result]) -> dict[str, str]:
     """Return the figures of results as SVG, by the name of their file."""
     drawn = [result for result in results if plot_name(result)]
-    return {plot_name(result): _file(_plot(result, 0).svg) for result in drawn}
+    return {plot_name(result): standalone(_plot(result, 0).svg) for result in drawn}
 
 
 def plot_name(result: Result) -> str:
@@ -96,14 +96,6 @@ def plot_name(result: Result) -> str:
     if not result.lines or find(result.experiment).lines:
         return ""
     return f"{result.experiment}.{result.set.replace('/', '-')}.svg"
-
-
-def _file(svg: str) -> str:
-    """Return a drawing that stands alone, on white."""
-    start = '<svg xmlns="http://www.w3.org/2000/svg" style="background:#fff" '
-    font = "<style>text{font-family:system-ui,Arial,sans-serif!important}</style>"
-    head, rest = svg.split(">", 1)
-    return head.replace("<svg ", start, 1) + ">" + font + rest + "\n"
 
 
 def _plot(result: Result, at: int) -> Figure:

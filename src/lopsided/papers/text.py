@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
+from ..comparison.tables import Sheet
 from .results import WORDS, Result
 
 HEADER = ("learner", "figure", "published", "ours", "off by", "", "honest", "nearest")
@@ -54,6 +56,20 @@ def points(result: Result) -> tuple[list[str], list[list[str]]]:
         ]
         for line in result.lines
     ]
+
+
+def sheet(result: Result, title: str) -> Sheet:
+    """Return a result as a table to print; cells that agree have no mark."""
+    if result.lines:
+        header, cells = points(result)
+    else:
+        header, cells = list(HEADER), rows(result)
+        for before, row in pairwise(cells):  # every row names its learner
+            row[0] = row[0] or before[0]
+    if len(header) == 2:
+        header, cells = [*header, ""], [[*row, ""] for row in cells]
+    above = ". ".join([f"{result.heading}: {title}", *about(result)])
+    return Sheet(above, header, cells, [""] * len(cells), list(settings(result)))
 
 
 def number(x: Any, digits: int = 4) -> str:

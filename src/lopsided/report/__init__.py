@@ -16,12 +16,12 @@ from .._atomic import write_atomically
 from ..errors import InputError
 from . import compared
 from .canvas import require
-from .content import Table, clean, from_runs
+from .content import Content, Table, clean, from_runs
 from .course import Course, course_of
-from .figures import figures
+from .figures import Figures, figures
 from .page import page
 
-__all__ = ["Course", "Table", "render", "require", "write"]
+__all__ = ["Course", "Figures", "Table", "plots", "render", "require", "write"]
 
 
 def write(result: Any, path: str | os.PathLike[str], **about: Any) -> None:
@@ -91,26 +91,14 @@ def render(
     True
     """
     data = dict(data or {})
+    content = content_of(result, data, title=title, cost=cost, unit=unit, reasons=reasons)
     if hasattr(result, "sweep"):
-        if cost is not None:
-            raise InputError("cost: a comparison has its prices; leave it out")
         if seed is not None:
             raise InputError("seed: a comparison has its seed; leave it out")
-        title = title or _title([row.name for row in result.rows], data)
-        content = compared.from_comparison(result, title=title, unit=unit)
         known = {name: result.about[name] for name in ("rows", "features", "positives")}
         data = {**{k: v for k, v in known.items() if v is not None}, **data}
         how = compared.facts(result)
     else:
-        prices = cost or (0.9, 0.1)
-        runs = {name: course_of(run, prices) for name, run in _named(result).items()}
-        content = from_runs(
-            runs,
-            title=title or _title(list(runs), data),
-            cost=prices,
-            unit=unit,
-            reasons=reasons,
-        )
         whole = content.learners[0].counts
         data = {"events": whole.events, "positives": whole.positives, **data}
         how = [("seed", str(seed))] if seed is not None else []
@@ -121,6 +109,40 @@ def render(
     typed = command if isinstance(command, str) else shlex.join(map(str, command))
     content = dataclasses.replace(content, facts=facts, command=clean(typed))
     return page(content, figures(content))
+
+
+def content_of(
+    result: Any,
+    data: Mapping[str, Any],
+    *,
+    title: str | None = None,
+    cost: tuple[float, float] | None = None,
+    unit: str = "",
+    reasons: Table | None = None,
+) -> Content:
+    """Return what there is to say and to draw about a result; arguments as for `render`."""
+    if hasattr(result, "sweep"):
+        if cost is not None:
+            raise InputError("cost: a comparison has its prices; leave it out")
+        names = [row.name for row in result.rows]
+        return compared.from_comparison(result, title=title or _title(names, data), unit=unit)
+    prices = cost or (0.9, 0.1)
+    runs = {name: course_of(run, prices) for name, run in _named(result).items()}
+    title = title or _title(list(runs), data)
+    return from_runs(runs, title=title, cost=prices, unit=unit, reasons=reasons)
+
+
+def plots(result: Any, **about: Any) -> Figures:
+    """Return the figures of a report, which a notebook shows.
+
+    Parameters
+    ----------
+    result
+        As for `render`.
+    **about
+        `cost` and `unit`, as for `render`.
+    """
+    return Figures(figures(content_of(result, {}, **about)))
 
 
 def _title(names: Sequence[str], data: Mapping[str, Any]) -> str:

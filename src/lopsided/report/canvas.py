@@ -79,8 +79,13 @@ def styled() -> Iterator[None]:
         yield
 
 
-def rendered(draw: Callable[[Axes], list[Label]], lines: int, words: str, at: int) -> str:
-    """Return a drawing as SVG, with the labels of its lines at the right."""
+def rendered(
+    draw: Callable[[Axes], list[Label]], lines: int, words: str, at: int, left: float = 0.65
+) -> str:
+    """Return a drawing as SVG, with the labels of its lines at the right.
+
+    `left` is the space for the numbers or names at the left, in inches.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
@@ -90,7 +95,7 @@ def rendered(draw: Callable[[Axes], list[Label]], lines: int, words: str, at: in
     axes = canvas.add_axes((0, 0, 1, 1))
     ends = draw(axes)
     right = (max((_length(_short(end.name)) for end in ends), default=0) + 22) / 72 / _WIDTH
-    left, bottom, top = 0.65 / _WIDTH, 0.55 / height, 0.42 / height
+    left, bottom, top = left / _WIDTH, 0.55 / height, 0.42 / height
     axes.set_position((left, bottom, 1 - left - right, 1 - bottom - top))
     _place_labels(axes, ends, height)
     text = io.StringIO()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,21 @@ def from_comparison(result: Any, *, title: str, unit: str) -> Content:
         weight=result.alpha,
         passes=_PASSES.get(result.about.get("kind", ""), ""),
         sweeps=_sweeps(result),
+    )
+
+
+def html(result: Any) -> str:
+    """Return the table of learners for a notebook."""
+    found = _table(result)
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in found.header)
+    lines = []
+    for at, row in enumerate(found.rows):
+        mark = ' style="font-weight:bold"' if at == found.best else ""
+        lines.append(f"<tr{mark}>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>")
+    body = "".join(lines)
+    return (
+        f"<p>{escape(_sentence(result))}</p><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table><p><small>{escape(found.note)}</small></p>"
     )
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping
+from html import escape
 from typing import TYPE_CHECKING
 
+from .._atomic import write_atomically
 from .canvas import Label, label_above, percent_numbers, plain_numbers, rendered, styled
 from .content import Content, LearnerReport, Line, Sweep, money
 from .drawings import (
@@ -31,6 +35,38 @@ class Figure:
     title: str
     caption: str
     svg: str
+
+    def _repr_html_(self) -> str:
+        # On white, whatever the notebook: its colours are not known here.
+        return (
+            '<figure style="display:inline-block;width:26rem;max-width:100%;margin:0 1rem 1rem 0;'
+            'padding:.5rem;background:#fff;color:#1b1f24;vertical-align:top">'
+            f"<figcaption><b>{escape(self.title)}</b><br>{escape(self.caption)}</figcaption>"
+            f"{self.svg}</figure>"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing to an SVG file, on white."""
+        write_atomically(path, standalone(self.svg).encode())
+
+
+class Figures(tuple[Figure, ...]):
+    """Figures, which a notebook shows."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} figures: {', '.join(figure.title for figure in self)}>"
+
+    def _repr_html_(self) -> str:
+        return "".join(figure._repr_html_() for figure in self)
+
+
+def standalone(svg: str) -> str:
+    """Return a drawing as a file of its own, on white."""
+    start = '<svg xmlns="http://www.w3.org/2000/svg" style="background:#fff" '
+    font = "<style>text{font-family:system-ui,Arial,sans-serif!important}</style>"
+    head, rest = svg.split(">", 1)
+    plain = re.sub(r"var\(--\w+,(#\w+)\)", r"\1", rest)
+    return head.replace("<svg ", start, 1) + ">" + font + plain + "\n"
 
 
 def figures(content: Content) -> list[Figure]:

@@ -1,0 +1,79 @@
+"""What a notebook shows of models, passes and comparisons."""
+
+import re
+
+import numpy as np
+import pytest
+
+import lopsided
+from lopsided import COG, KOIL, Active, Recommended, compare, progressive
+from lopsided.report.figures import standalone
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 3))
+Y = np.where(X[:, 0] + 0.3 * RNG.normal(size=300) > 1, "fraud", "fine")
+EVENTS = [{"<amount>": float(a), "country": "DE" if b > 0 else "XX"} for a, b, _ in X]
+
+
+def test_a_model_shows_what_it_has_learned():
+    assert "nothing yet" in Recommended()._repr_html_()
+    for model in (Recommended(), COG(intercept=True), Active("COG-II", budget="50%")):
+        shown = model.partial_fit(EVENTS, Y)._repr_html_()
+        assert "&#x27;fraud&#x27;" in shown
+        assert "300 events" in shown or "steps" in shown
+        assert "&lt;amount&gt;" in shown
+        assert "<amount>" not in shown
+    assert "largest weights" not in KOIL().fit(X, Y)._repr_html_()
+
+
+def test_a_model_draws_its_largest_weights():
+    figure = COG().fit(X, Y).plot(top=2)
+    assert figure.title == "Largest weights of COG"
+    assert "<svg" in figure._repr_html_()
+    assert re.match(r"0 \+[\d.]+, \d ", figure.caption)
+    with pytest.raises(ValueError, match="no weights"):
+        KOIL().fit(X, Y).plot()
+
+
+def test_scikit_learn_shows_models_as_its_own():
+    sklearn = pytest.importorskip("sklearn")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.utils import estimator_html_repr
+
+    assert sklearn
+    pipeline = make_pipeline(StandardScaler(), COG(learning_rate=0.5)).fit(X, Y)
+    assert "COG" in pipeline._repr_html_()
+    assert "COG(learning_rate=0.5)" in repr(pipeline)
+    assert "COG" in estimator_html_repr(COG(learning_rate=0.5))
+
+
+def test_a_pass_is_shown_in_one_line_and_as_a_table():
+    result = progressive(COG(costs={"miss": 9, "alarm": 1}), X, Y, chances=True)
+    alarms = int(result.alarms.sum())
+    assert repr(result).startswith(f"<Progress: 300 events, {np.sum(Y == 'fraud')} positives;")
+    assert f"of {alarms} alarms>" in repr(result)
+    shown = result._repr_html_()
+    for name in ("average precision", "log loss", "paid"):
+        assert f">{name}</th>" in shown
+    assert f"{result.auc:.2%}" in shown
+    one_class = progressive(COG(positive="fraud"), X[:1], Y[:1])
+    assert "AUC –" in repr(one_class)
+    assert "<table>" in one_class._repr_html_()
+
+
+def test_a_pass_and_a_comparison_draw_themselves(tmp_path):
+    drawn = progressive(COG(), X, Y).plot(cost=(9, 1))
+    assert isinstance(drawn, lopsided.report.Figures)
+    assert "ROC" in repr(drawn)
+    assert drawn._repr_html_().count("<svg") == len(drawn)
+    drawn[0].save(tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    assert text == standalone(drawn[0].svg)
+    assert "var(" not in text
+    result = compare(["Perceptron", "COG-II"], X, Y, permutations=2, grid=None)
+    assert repr(result) == result.table().rstrip("\n")
+    shown = result._repr_html_()
+    assert shown.count("<tr") == 3
+    assert result.best.name in shown
+    assert "Sensitivity against specificity" in repr(result.plot())
