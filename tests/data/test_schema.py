@@ -157,6 +157,22 @@ def test_a_member_of_several_kinds_is_read_again_as_it_was(write, values):
         assert not again.notes
 
 
+def test_a_table_may_have_members_of_several_kinds(write):
+    values = [1, "A1", 2.5, "B"]
+    lines = [{"a": v, "n": i, "label": i % 2} for i, v in enumerate(values)]
+    first = open_reader(write("".join(f"{json.dumps(line)}\n" for line in lines), "d.jsonl"))
+    list(first)
+    names = ["a", "n", "a=A1", "a=B"]
+    table = write("a,n\n" + "".join(f"{v},1\n" for v in values), "n.csv")
+    reader = open_reader(table, schema=first.schema(), names=names, labelled=False)
+    assert [row[0] for row in rows_of(reader)] == [
+        {"a": 1, "n": 1},
+        {"a=A1": 1, "n": 1},
+        {"a": 2.5, "n": 1},
+        {"a=B": 1, "n": 1},
+    ]
+
+
 def test_new_members_of_several_kinds_are_learned_from(write):
     path = write('{"a": 1, "b": 1, "label": 0}\n{"a": 1, "b": "x", "label": 1}\n', "d.jsonl")
     reader = open_reader(path, schema=Schema(numbers=("a",)))
@@ -174,6 +190,25 @@ def test_a_null_is_what_an_empty_cell_of_numbers_was(write):
         {"a": 6, "b": 2, "a=(missing)": 1},
         {"a": 3, "b": 2},
     ]
+
+
+def test_json_lines_add_to_the_means_of_a_table(write):
+    table = "a,w,label\n5,1,0\n,1,1\n7,1,0\n"
+    rows = [(3, 1), (None, 1), (900, 0), (9, 1)]
+    events = [{"a": a, "w": w, "label": i % 2} for i, (a, w) in enumerate(rows)]
+    lines = write("".join(f"{json.dumps(event)}\n" for event in events), "n.jsonl")
+    cells = "".join(f"{'' if a is None else a},{w},{i % 2}\n" for i, (a, w) in enumerate(rows))
+    reader = open_reader(write(table), missing="indicate", weight="w")
+    list(reader)
+    found = []
+    for path in (lines, write("a,w,label\n" + cells, "n.csv")):
+        more = open_reader(path, schema=reader.schema(), names=["a", "a=(missing)"])
+        list(more)
+        found.append((more.schema().means, [more.schema_after(n)["means"] for n in range(5)]))
+    assert found[0] == found[1]
+    assert found[0][0] == {"a": (24.0, 4)}
+    events = events_of(open_reader(lines, schema=reader.schema(), names=["a", "a=(missing)"]))
+    assert events[1]["a"] == 5  # of 5, 7 and 3
 
 
 def test_few_unknown_members_are_named(write):

@@ -71,7 +71,7 @@ class Expected:
             **dict.fromkeys(set(schema.numbers).intersection(schema.categories), object),
         }
         self.wanted = schema.features.difference(schema.optional)
-        self._means = {name: total / max(count, 1) for name, (total, count) in schema.means.items()}
+        self.sums = dict(schema.means)  # sum and number of the cells so far
         self.unknown: Counter[str] = Counter()
 
     def codes(self) -> dict[str, int] | None:
@@ -114,13 +114,14 @@ class Expected:
 
         `names` returns the features of a model that cannot learn others.
         """
-        if not self._means or MISSING not in event.values():
+        if not self.sums or MISSING not in event.values():
             return event
         known = None if names is None else names()
         filled = dict(event)
         for name, value in event.items():
-            if value.__class__ is str and value == MISSING and name in self._means:
-                filled[name], sign = self._means[name], f"{name}={MISSING}"
+            if value.__class__ is str and value == MISSING and name in self.sums:
+                total, count = self.sums[name]
+                filled[name], sign = total / max(count, 1), f"{name}={MISSING}"
                 if known is None or sign in known:
                     filled[sign] = 1.0
         return filled

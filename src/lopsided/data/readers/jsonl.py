@@ -232,6 +232,7 @@ class JsonLinesReader(Reader):
         times: list[float] = []
         numbers: list[int] = []
         kept: dict[str, list[str]] = {name: [] for name in self._carried}
+        self._keys.begin()
         if self._time_features is not None:
             self._time_features.begin()
         for number, line in enumerate(lines, first):
@@ -246,7 +247,8 @@ class JsonLinesReader(Reader):
                 clock = 0.0 if self._clock is None else self._moment(event, self._clock)
                 moment = 0.0 if self._time is None else self._moment(event, self._time)
                 carried, keys = carried[: len(kept)], carried[len(kept) :]
-                event = self._keys.checked(self._without_clock(event, clock, keys))
+                event = self._without_clock(event, clock, keys)
+                event = self._keys.checked(event, counts=weight != 0)
                 if event is None:
                     self._dropped += 1
                     continue
@@ -287,6 +289,7 @@ class JsonLinesReader(Reader):
             drop=tuple(dict.fromkeys((*before.drop, *self._roles.drop))),
             keep=tuple(dict.fromkeys((*before.keep, *self._roles.keep))),
             missing=self._missing,
+            means=self._keys.means,
             time_features=self._clock or before.time_features,
             since=self._since or before.since,
             last=before.last if self._time_features is None else self._time_features.last,
@@ -305,10 +308,12 @@ class JsonLinesReader(Reader):
     @property
     def schema_after(self) -> SchemaAfter | None:
         """What the schema says after some rows of the last block, None where that is all alike."""
-        if self._time_features is None:
+        clock, means = self._time_features, self._keys.means
+        if clock is None and not means:
             return None
-        after = self._time_features.last_after
-        return lambda rows: {"last": after(rows)}
+        last = (lambda rows: {}) if clock is None else clock.last_after
+        after = self._keys.means_after
+        return lambda rows: {"last": last(rows), "means": after(rows)}
 
     def _moment(self, event: Event, name: str) -> float:
         """Return a time of an event."""

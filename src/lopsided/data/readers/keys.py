@@ -9,6 +9,8 @@ from ...errors import Parameter, Text
 from ...estimator.expected import MISSING, Event, Expected, MemberError
 from ...estimator.schema import Schema
 
+Means = dict[str, tuple[float, int]]
+
 __all__ = ["Event", "Keys", "MemberError"]
 
 _MOST = 10_000  # members that are told apart; beyond that they are taken for an open vocabulary
@@ -49,16 +51,40 @@ class Keys:
         self._names = None if fixed is None else lambda: fixed
         self._always: set[str] | None = set(self._expected.wanted) if self._known else None
         self._is_open = False  # too many members to tell
+        self.begin()
 
-    def checked(self, event: Event) -> Event | None:
-        """Return the features of an event as the model knows them, None if it must be left out."""
+    def begin(self) -> None:
+        """Begin a block of events."""
+        self._before, self._met = dict(self._expected.sums), list[Event]()
+
+    def means_after(self, rows: int) -> Means:
+        """Return sum and number of the cells of numbers after some events of the block."""
+        found = dict(self._before)
+        for event in self._met[:rows]:
+            _add(found, event)
+        return found
+
+    @property
+    def means(self) -> Means:
+        """Sum and number of the cells of numbers so far."""
+        return dict(self._expected.sums)
+
+    def checked(self, event: Event, *, counts: bool = True) -> Event | None:
+        """Return the features of an event as the model knows them, None if it must be left out.
+
+        `counts` says whether its cells add to the means.
+        """
         if self._known:
             found = self._expected.checked(event, self._learning)
             if found is None:
                 return None
             event = found
         self._meet(event)
-        return self._expected.filled(event, self._names)
+        found = self._expected.filled(event, self._names)
+        if self._learning and self._expected.sums:
+            self._met.append(event if counts else {})
+            _add(self._expected.sums, self._met[-1])
+        return found
 
     def _meet(self, event: Event) -> None:
         """Record what the members of an event are."""
@@ -113,6 +139,14 @@ class Keys:
         if more > 0:
             notes.append(f"and {more:,} more, {what}: {done}")
         return notes
+
+
+def _add(sums: Means, event: Event) -> None:
+    """Add the numbers of an event to the sums of their columns."""
+    for name, (total, count) in sums.items():
+        value = event.get(name, MISSING)
+        if not isinstance(value, str):
+            sums[name] = total + value, count + 1
 
 
 def _joined(one: type | None, other: type) -> type:

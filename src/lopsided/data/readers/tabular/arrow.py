@@ -151,6 +151,7 @@ class TableReader(Reader):
             means={} if schema is None else schema.means,
             learning=self._labelled or schema is None,
             time_features=self._time_features,
+            mixed=set() if schema is None else {*schema.numbers}.intersection(schema.categories),
         )
         self._numeric, self._categorical = (
             [at for at in places if at < columns.width]
@@ -327,7 +328,10 @@ def _seconds_of(column: Any, pa: Any) -> NDArray[np.float64]:
 
 def kept_cells(column: Any) -> list[str]:
     """Return the cells of an Arrow column as texts, for the results."""
-    return [_as_text(value) for value in column.to_pylist()]
+    cells: list[Any] = column.to_pylist()
+    if str(column.type) in ("string", "large_string"):
+        return cells if not column.null_count else ["" if cell is None else cell for cell in cells]
+    return [_as_text(value) for value in cells]
 
 
 def _as_text(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
@@ -15,7 +15,7 @@ from ....errors import DataError
 from ....estimator.expected import A_VALUE, MISSING, TOLERATE_MISSING
 from ....estimator.times import DAYS, HOURS
 from ...block import BadLines, Block, Dense, Sparse
-from .classes import Classes
+from .classes import Classes, as_number
 from .clock import TimeFeatures
 from .columns import Columns
 from .means import MeansAfter, RunningMeans
@@ -96,6 +96,8 @@ class Encoder:
         Whether these cells add to the means, and new missing cells to the features.
     time_features : TimeFeatures, optional
         The last of the categorical features and of the numbers, which the cells lack.
+    mixed : collection of str
+        Categorical columns whose numbers are numbers, as the model has met both.
     """
 
     def __init__(
@@ -112,8 +114,9 @@ class Encoder:
         means: Mapping[str, tuple[float, int]],
         learning: bool,
         time_features: TimeFeatures | None = None,
+        mixed: Collection[str] = (),
     ) -> None:
-        columns.check_known(known, categorical)
+        columns.check_known(known, categorical, mixed)
         columns.check_apart(categorical)
         self._columns, self._missing, self._bad, self._unit = columns, missing, bad, unit
         self.numeric = [at for at in columns.features if at not in categorical]
@@ -128,7 +131,7 @@ class Encoder:
         self._is_sparse = bool(self.categorical) or hash_bits is not None
         self._means = RunningMeans(numeric, means, learning=learning)
         self._learning = learning
-        self._time_features = time_features
+        self._time_features, self._mixed = time_features, mixed
         self.dropped = 0
 
     @property
@@ -310,6 +313,10 @@ class Encoder:
         for at, text, place in zip(self.categorical, cells.texts, places, strict=True):
             indices[:, order[at]] = place[text.codes]
             data[:, order[at]] = indicate | (text.codes >= 0)
+            if self._columns.names[at] in self._mixed:
+                numbers = [number_in(value) for value in text.values]
+                values = np.array([1.0 if n is None else n for n in (*numbers, None)])
+                data[:, order[at]] *= values[text.codes]
         for k, (j, name) in enumerate(indicators, width):
             indices[:, k], data[:, k] = self._column(name), absent[:, j]
         there = data != 0
@@ -329,6 +336,9 @@ class Encoder:
             first = text.first_rows()
             used = np.flatnonzero(first >= 0).tolist()
             named = {code: f"{column}={text.values[code]}" for code in used}
+            if column in self._mixed:
+                numbers = [code for code in used if number_in(text.values[code]) is not None]
+                named |= dict.fromkeys(numbers, column)
             new += [(int(first[c]), at, n) for c, n in named.items() if n not in self._place]
             empty = text.codes < 0
             if self._missing == "indicate" and empty.any():
@@ -355,6 +365,11 @@ class Encoder:
         if new:
             self._place.update((name, len(self.names) + i) for i, name in enumerate(new))
             self.names = [*self.names, *new]
+
+
+def number_in(value: Any) -> float | None:
+    """Return the number that a cell of a mixed column holds, None for a text."""
+    return as_number(value) if isinstance(value, str) else float(value)
 
 
 def _absent(cells: Cells, encoder: Encoder) -> Iterator[tuple[int, NDArray[np.bool_]]]:

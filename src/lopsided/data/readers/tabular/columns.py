@@ -123,9 +123,11 @@ class Columns:
             file, names, place, weighs, when, features, sorted(dropped), kept, key, clock, since
         )
 
-    def check_known(self, known: Sequence[str], categorical: set[int]) -> None:
+    def check_known(
+        self, known: Sequence[str], categorical: set[int], mixed: Iterable[str] = ()
+    ) -> None:
         """Raise if a feature of the model cannot come from this table."""
-        here = {self.names[at] for at in self.features if at not in categorical}
+        here = {self.names[at] for at in self.features if at not in categorical}.union(mixed)
         texts = {self.names[at] for at in self.features if at in categorical}
         for name in known:
             if name.endswith(f"={MISSING}") and name[: -len(MISSING) - 1] in here:
