@@ -123,6 +123,8 @@ def to_bytes(
     }
     if model.schema_ is not None:
         about["schema"] = _pack(model.schema_.record())
+    if model.changes_:
+        about["changes"] = _pack(model.changes_)
     if not type(model).__module__.startswith("lopsided."):  # for the message when it is not there
         about["module"] = type(model).__module__
     return _to_file(about, arrays)
@@ -162,12 +164,19 @@ def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
         run = _unpack(about["run"])
         if "schema" in about:
             model.schema_ = Schema.of(_unpack(about["schema"]))
+        if "changes" in about:
+            model.changes_ = tuple(map(_change, _unpack(about["changes"])))
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
         first = str(error).partition("\n")[0]
         raise ModelFileError(f"its contents do not fit together ({first})") from None
     return model, run
+
+
+def _change(found: Any) -> tuple[int, str, float, float]:
+    event, what, before, after = found
+    return int(event), str(what), float(before), float(after)
 
 
 def _of_format_1(state: dict[str, Any]) -> dict[str, Any]:

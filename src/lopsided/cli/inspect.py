@@ -14,6 +14,7 @@ from ..algorithms.active import Active
 from ..algorithms.recommended import Recommended
 from ..algorithms.weighted_majority import WeightedMajority
 from ..estimator.base import OnlineClassifier
+from ..evaluation.changes import Change
 from ..persist import FORMAT, load_run
 from .output import heading, print_json, print_table
 
@@ -74,6 +75,10 @@ def command(model: str, top: int, as_json: bool) -> None:
         click.echo(f"\ncheckpoint of a run, after {run['rows']:,} rows")
     elif run is not None and not run["whole"]:
         click.echo(f"\nin the midst of {visible(run['events'])}, after line {run['line']:,}")
+    if found.changes_:
+        click.echo("\nchanges of the stream it learned from")
+        for change in found.changes_:
+            click.echo(visible(str(Change(*change))))
     if about["weights"]:
         click.echo("\nlargest weights" + ("" if about["named"] else " (by column, from 0)"))
         print_table([(name, f"{weight:+.6g}") for name, weight in about["weights"]])
@@ -104,6 +109,7 @@ def _about(model: OnlineClassifier, top: int) -> dict[str, Any]:
         "labels": _labels(model),
         "rho": getattr(model, "rho_", 1.0),
         "members": _members(model),
+        "changes": [dataclasses.asdict(Change(*change)) for change in model.changes_],
         "named": bool(names),
         "names_bytes": model.names_bytes_ if names else None,
         "collisions": _collisions(model, len(weights)) if model.hash_bits and not kernels else None,

@@ -65,6 +65,7 @@ _CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels
 _RECENT = ("sensitivity", "specificity", "precision", "cost", "auc")  # since the last point
 _MOST_BAD = 1000  # bad lines in the JSON
 _MOST_CHANGES = 5  # printed
+_KEPT_CHANGES = 100  # in a model
 # Labels that need no word when they are taken for the positive one.
 _PLAINLY_POSITIVE = ("yes", "y", "true", "t", "positive", "pos")
 
@@ -196,6 +197,9 @@ class Job:
             self.run.recent = Recent()
         self.saved = False
         self._after: deque[tuple[int, SchemaAfter]] = deque()  # of blocks, by their first rows
+        # What a model brings along. That of a checkpoint has learned from this very stream.
+        self._before = self.model.changes_
+        self._earlier = self._written.get("earlier", self._met())
 
     def _resumed(self) -> tuple[OnlineClassifier, dict[str, Any]]:
         """Return model and state of the checkpoint of a run with the same options."""
@@ -329,6 +333,7 @@ class Job:
         if self.late is not None:
             waits = self.late.record(self.model) if self.waiting else None
             self.model = self.late.plain(self.model)
+        self.model.changes_ = (*self._before, *self._found())[-_KEPT_CHANGES:]
         if self.options.save_path is not None and self.model.__sklearn_is_fitted__():
             state = {**(self._asked or {}), "late": waits} if waits else self._asked
             save(self.model, self.options.save_path, state)
@@ -349,6 +354,15 @@ class Job:
     def waiting(self) -> int:
         """How many events wait for their labels."""
         return 0 if self.late is None else len(self.late.labels)
+
+    def _met(self) -> int:
+        """Return how many events the model has learned from."""
+        return self.model.fitted.core.rounds if self.model.__sklearn_is_fitted__() else 0
+
+    def _found(self) -> list[tuple[int, str, float, float]]:
+        """Return the changes that were found, counted from the first event of the model."""
+        first = self._earlier
+        return [(first + c.event, c.what, c.before, c.after) for c in self.run.watch.changes]
 
     def _schema(self) -> Schema | None:
         """Return how the data were read, as of the rows that were learned."""
@@ -512,6 +526,7 @@ class Job:
         self._discard_earlier()
         self._has_marked = True
         state = {**self.run.state(), "name": self.name, "asked": self.options.fingerprint}
+        state["earlier"] = self._earlier
         if self._page:
             state["points"] = self._page.points.state()
         model = self.model

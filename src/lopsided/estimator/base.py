@@ -349,6 +349,15 @@ class OnlineClassifier(Learning):
     def schema_(self, schema: Schema | None) -> None:
         self._set_schema(schema)
 
+    @property
+    def changes_(self) -> tuple[tuple[int, str, float, float], ...]:
+        """Changes that `lopsided run` found: event of the model's life, what, before and after."""
+        return self._changes
+
+    @changes_.setter
+    def changes_(self, changes: tuple[tuple[int, str, float, float], ...]) -> None:
+        put(self, "_changes", tuple(changes))
+
     # Notebooks -----------------------------------------------------------------------------------
 
     def _repr_html_(self) -> str:
@@ -391,6 +400,7 @@ class OnlineClassifier(Learning):
             saved = from_bytes(state["file"])
             put(self, "_fitted", saved.fitted)
             self._set_schema(saved.schema_)
+            put(self, "_changes", saved.changes_)
         for name, value in state["parameters"].items():
             put(self, name, value)
 

@@ -105,6 +105,7 @@ class Learning(Parameterised):
     _shares_passes: ClassVar[bool] = True  # models of its kind may learn in one pass
     _fitted: Fitted | None = None
     _schema: Schema | None = None
+    _changes: tuple[tuple[int, str, float, float], ...] = ()
     _expected: ExpectedOfModel | None = None  # events by the schema, where it has features
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Changes in a stream: scores that rank worse than they did, another share of positive labels."""
+"""Changes in a stream: of the ranking, the labels, the probabilities and the inputs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .inputs import NEW, Inputs
+from .series import SeriesWatch
 
 _DELTA = 0.002  # of ADWIN: lower means fewer false alarms, and later ones
+_SETTLED = 100  # positives met before probabilities are watched
+_ONLY = {"AUC": False, NEW: True}  # whether only a rise, or only a fall, is a change
 _SAME = 10_000  # events within which further cuts of the window belong to the same change
 
 
@@ -22,8 +26,10 @@ class Change:
     ----------
     event : int
         The event after which it was noticed, counted from 1.
-    what : {"AUC", "positives"}
-        The AUC, or the share of positive labels. An AUC that rises is no change: the model learns.
+    what : str
+        "AUC"; "positives", their share; "mean probability", by the scores; or what changed of the
+        inputs: "mean of amount", "share of missing amount", "share of features never met before".
+        An AUC that rises is no change, the model learns, nor is a falling share of new features.
     before, after : float
         The value before, and since.
     """
@@ -34,13 +40,16 @@ class Change:
     after: float
 
     def __str__(self) -> str:
-        name = self.what if self.what == "AUC" else f"share of {self.what}"
+        name = "share of positives" if self.what == "positives" else self.what
         verb = "rose" if self.after > self.before else "fell"
         return f"{name} {verb} from {self.before:.3g} to {self.after:.3g} by event {self.event:,}"
 
 
 class Watch:
-    """Finds changes while a stream runs, with ADWIN, in constant memory.
+    """Finds changes while a stream runs, in memory that does not grow with it.
+
+    AUC and share of positives are watched with ADWIN, means of probabilities and inputs as in
+    `series`.
 
     Examples
     --------
@@ -60,15 +69,46 @@ class Watch:
         self._latest: dict[str, int] = {}  # the event at which each window was cut last
         self._ranking = _core.RankingDetector(_DELTA, 8, 1)
         self._share = _core.ChangeDetector(_DELTA, 16, 8)
+        self._positives = 0
+        self._inputs = Inputs()
+        self._series = SeriesWatch()
 
-    def add(self, scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> None:
-        """Take in scores and what was true, in the order of events."""
+    def add(
+        self,
+        scores: NDArray[np.float64],
+        positive: NDArray[np.bool_],
+        chances: NDArray[np.float64] | None = None,
+        X: Any = None,
+        rows: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Take in scores and what was true, in the order of events.
+
+        Where the probabilities before the labels are given, they are watched too, and so are the
+        inputs: rows of a block.
+        """
+        if chances is not None:
+            self._add_means(positive, chances, X, rows)
         for at, before, after in self._ranking.add_many(scores, positive):
             self._note("AUC", at, before, after)
         for at, before, after in self._share.add_many(positive.astype(np.float64)):
             self._note("positives", at, before, after)
         self._events += len(scores)
         self.changes.sort(key=lambda change: change.event)
+
+    def _add_means(
+        self,
+        positive: NDArray[np.bool_],
+        chances: NDArray[np.float64],
+        X: Any,
+        rows: NDArray[np.int64] | None,
+    ) -> None:
+        met = self._positives + np.cumsum(positive)
+        self._positives = int(met[-1]) if len(met) else self._positives
+        said = np.where(met < _SETTLED, np.nan, chances)
+        inputs = np.zeros((len(said), 0)) if rows is None else self._inputs.values(X, rows)
+        names = ["mean probability", *self._inputs.names]
+        for at, what, before, after in self._series.add(names, np.column_stack([said, inputs])):
+            self._note(what, at, before, after)
 
     def _note(self, what: str, at: int, before: float, after: float) -> None:
         event = self._events + at + 1
@@ -77,7 +117,7 @@ class Watch:
         self._latest[what] = event
         if follows and known and (after > before) == (known[-1].after > known[-1].before):
             known[-1].after = after
-        elif what != "AUC" or after < before:
+        elif _ONLY.get(what, after > before) == (after > before):
             self.changes.append(Change(event, what, before, after))
 
     def state(self) -> dict[str, Any]:
@@ -90,6 +130,9 @@ class Watch:
             "recent": recent.tolist(),
             "ranking": ranking.tolist(),
             "share": self._share.state().tolist(),
+            "positives": self._positives,
+            "inputs": self._inputs.state(),
+            "series": self._series.state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -99,5 +142,8 @@ class Watch:
         )
         self._ranking.restore(recent, ranking)
         self._share.restore(share)
+        self._positives = state["positives"]
+        self._inputs.restore(state["inputs"])
+        self._series.restore(state["series"])
         self._events, self._latest = state["events"], dict(state["latest"])
         self.changes = [Change(**change) for change in state["changes"]]

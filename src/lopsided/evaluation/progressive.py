@@ -152,9 +152,14 @@ class Progress(Counts):
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """Where the AUC fell or the share of positives changed."""
+        """Where the AUC fell, or the share of positives or the mean probability changed.
+
+        Probabilities are known of a pass with `chances=True`. Inputs are not kept: `lopsided run`
+        watches them too.
+        """
         watch, counted = Watch(), ~np.isnan(self.scores)
-        watch.add(self.scores[counted], self.labels[counted] > 0)
+        chances = None if self.chances is None else self.chances[counted]
+        watch.add(self.scores[counted], self.labels[counted] > 0, chances)
         return tuple(watch.changes)
 
     @cached_property

@@ -274,11 +274,11 @@ class StreamRun:
             self._classes = None
         if coming is not None:
             self._took(coming, result, rows)
-        self._note(result, rows)
+        self._note(result, block.X, rows)
         scores: NDArray[np.float64] = result["scores"]
         return scores, result["alarms"].view(bool) if "alarms" in result else scores >= 0
 
-    def _note(self, result: dict[str, Any], rows: NDArray[np.int64]) -> None:
+    def _note(self, result: dict[str, Any], X: Any, rows: NDArray[np.int64]) -> None:
         """Take in what a pass over rows came to."""
         labels, scores, weights = result["labels"][rows], result["scores"], result["weights"]
         weights = None if weights is None else weights[rows]
@@ -291,7 +291,8 @@ class StreamRun:
             self.periods.add(counts, labels, scores, weights)
         self.reliability.add(result["chances"], labels > 0, weights)
         counted = ~np.isnan(scores)  # not those of weight 0
-        self.watch.add(scores[counted], labels[counted] > 0)
+        chances = result["chances"][counted]
+        self.watch.add(scores[counted], labels[counted] > 0, chances, X, rows[counted])
 
     def _coming(self, block: Block, rows: NDArray[np.int64]) -> Arrivals | None:
         """Return the labels that come while rows are met; None if they come at once."""

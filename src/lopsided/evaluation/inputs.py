@@ -1,0 +1,95 @@
+"""What is watched of the inputs of a stream: numbers, missing values, features never met before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..data.block import Dense, Sparse
+from ..estimator.batch import some_rows
+
+_MOST = 64  # columns of numbers and of missing values: the first ones
+_MISSING = "=(missing)"
+NEW = "share of features never met before"
+
+
+class Inputs:
+    """Turns rows into series whose means are worth watching.
+
+    Of tables the first 64 columns of numbers and of missing values, and of sparse rows how many of
+    the features of an event were never met before.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._columns: list[int] = []  # -1: features never met before
+        self._looked = 0  # names of the table so far
+        self._met = np.zeros(0, bool)
+
+    def values(self, X: Any, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the series of some rows, a column for each of `names`."""
+        if isinstance(X, Dense):
+            self._look(X.names)
+            return np.asarray(X.array[rows][:, self._columns], np.float64)
+        if isinstance(X, (_core.LibsvmBlock, _core.PackedBlock)):
+            indptr, indices, data = X.csr()
+            X = Sparse(indptr, indices, data, (len(indptr) - 1, X.columns))
+        if not isinstance(X, Sparse):
+            return np.zeros((len(rows), len(self.names)))
+        if NEW not in self.names:
+            self.names.append(NEW)
+            self._columns.append(-1)
+        self._look(X.names or [])
+        return self._of_sparse(X if len(rows) == X.shape[0] else some_rows(X, rows), len(rows))
+
+    def _look(self, names: list[str]) -> None:
+        """Find the columns to watch among those that are new."""
+        for column in range(self._looked, len(names)):
+            name = names[column]
+            if len(self.names) < _MOST and ("=" not in name or name.endswith(_MISSING)):
+                empty = name.endswith(_MISSING)
+                bare = name.removesuffix(_MISSING)
+                self.names.append(f"share of missing {bare}" if empty else f"mean of {bare}")
+                self._columns.append(column)
+        self._looked = max(self._looked, len(names))
+
+    def _of_sparse(self, X: Sparse, rows: int) -> NDArray[np.float64]:
+        out = np.zeros((rows, len(self.names)))
+        counts = np.diff(X.indptr)
+        row = np.repeat(np.arange(rows), counts)
+        indices = np.asarray(X.indices)
+        wide = max(X.shape[1], int(indices.max(initial=-1)) + 1)
+        place = np.full(wide, -1)
+        for k, column in enumerate(self._columns):
+            if 0 <= column < wide:
+                place[column] = k
+        at = place[indices]
+        known = at >= 0
+        out[row[known], at[known]] = np.asarray(X.data, np.float64)[known]
+        if wide > len(self._met):
+            self._met = np.pad(self._met, (0, max(wide, 2 * len(self._met)) - len(self._met)))
+        fresh = np.flatnonzero(~self._met[indices])
+        if len(fresh):
+            columns, first = np.unique(indices[fresh], return_index=True)
+            self._met[columns] = True
+            np.add.at(out[:, self.names.index(NEW)], row[fresh[first]], 1.0)
+        out[:, self.names.index(NEW)] /= np.maximum(counts, 1)
+        return out
+
+    def state(self) -> dict[str, Any]:
+        """Return what a resumed run needs."""
+        return {
+            "names": self.names,
+            "columns": self._columns,
+            "looked": self._looked,
+            "met": np.packbits(self._met).tobytes(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state."""
+        self.names, self._columns = list(state["names"]), list(state["columns"])
+        self._looked = state["looked"]
+        self._met = np.unpackbits(np.frombuffer(state["met"], np.uint8)).astype(bool)
