@@ -206,8 +206,8 @@ def test_the_report_of_a_resumed_run_is_that_of_the_whole(data, tmp_path):
     cut_short(folder, data, 7100, *options)
     assert run(folder, data, *options, "--resume")[0] == 0
     reports = [(f / "report.html").read_text() for f in (folder, other)]
-    again, whole = (re.findall("<table.*</table>|<svg.*?</svg>", r, re.DOTALL) for r in reports)
-    assert len(whole) == 4
+    again, whole = (re.findall("<table.*?</table>|<svg.*?</svg>", r, re.DOTALL) for r in reports)
+    assert len(whole) == 12
     assert again == whole
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,35 +23,40 @@ _RANGE = re.compile(r"^\S+ <= | (<|>=) [-+.\de]+$|=.*$", re.DOTALL)
 
 
 class LatestAlarms:
-    """The latest alarms: at most 200 of the last two blocks, in the order they were raised."""
+    """The latest alarms: at most 200 of the last block, in the order they were raised.
 
-    def __init__(self) -> None:
-        self._found: deque[tuple[Block, int]] = deque(maxlen=_MOST)
-        self._blocks: deque[Block] = deque(maxlen=2)
+    Parameters
+    ----------
+    kept : list of int, optional
+        Those of an interrupted run, in the block in which it is resumed.
+    """
+
+    def __init__(self, kept: Sequence[int] | None = None) -> None:
+        self._rows = list(kept or ())
+        self._block: Block | None = None
 
     def add(self, piece: Slice) -> None:
         """Take in the alarms of rows that were just learned."""
-        if not self._blocks or self._blocks[-1] is not piece.block:
-            self._blocks.append(piece.block)
-            kept = [pair for pair in self._found if pair[0] is self._blocks[0]]
-            self._found = deque(kept, maxlen=_MOST)
-        for row in np.flatnonzero(piece.alarms)[-_MOST:].tolist():
-            self._found.append((piece.block, piece.first + row))
+        if piece.block is not self._block:
+            resumed = self._block is None and piece.first > 0
+            self._rows = self._rows if resumed else []
+            self._block = piece.block
+        found = piece.first + np.flatnonzero(piece.alarms)
+        self._rows = [*self._rows, *found.tolist()][-_MOST:]
+
+    def state(self) -> list[int]:
+        """Return what a resumed run needs."""
+        return self._rows
 
     def table(self, model: OnlineClassifier) -> Table | None:
         """Return the features that counted most; None where the model cannot say."""
-        found: list[Explanation] = []
-        if model.n_features_in_ > _WIDEST:
+        if self._block is None or not self._rows or model.n_features_in_ > _WIDEST:
             return None
+        part = taken(gather([self._block]), np.array(self._rows)).X
         try:
-            for block in self._blocks:
-                rows = np.array([row for of, row in self._found if of is block], np.int64)
-                if len(rows):
-                    part = taken(gather([block]), rows).X
-                    found += [model.explain_one(event) for event in events_of(part, model)]
+            return _table([model.explain_one(event) for event in events_of(part, model)])
         except (LopsidedError, ValueError, AttributeError):
             return None
-        return _table(found) if found else None
 
 
 def _table(found: list[Explanation]) -> Table:

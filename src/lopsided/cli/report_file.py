@@ -33,12 +33,16 @@ class RunReport:
         Where it goes; "-" for standard output.
     kept : dict, optional
         The points of an interrupted run to go on with.
+    alarms : list of int, optional
+        Its latest alarms.
     """
 
-    def __init__(self, path: str, kept: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, path: str, kept: dict[str, Any] | None = None, alarms: Sequence[int] | None = None
+    ) -> None:
         report.require()
         self.path, self.points = path, Points(kept)
-        self.alarms = LatestAlarms()
+        self.alarms = LatestAlarms(alarms)
 
     def write(
         self,

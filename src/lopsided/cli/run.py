@@ -181,7 +181,9 @@ class Job:
         if options.report_path is not None:
             from .report_file import RunReport  # slow to import
 
-            self._page = RunReport(options.report_path, self._written.get("points"))
+            self._page = RunReport(
+                options.report_path, self._written.get("points"), self._written.get("alarms")
+            )
         self.run = StreamRun(
             self.model,
             bad=self.reader.bad,
@@ -529,6 +531,7 @@ class Job:
         state["earlier"] = self._earlier
         if self._page:
             state["points"] = self._page.points.state()
+            state["alarms"] = self._page.alarms.state()
         model = self.model
         if self.late is not None:
             state["late"] = self.late.record(model)
