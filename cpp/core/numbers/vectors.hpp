@@ -19,6 +19,6 @@ typedef double Double4View __attribute__((vector_size(32), aligned(8), may_alias
   std::memcpy(&out, p, sizeof out);
   return out;
 }
-[[gnu::always_inline]] inline void store4(double* p, const Double4& v) { std::memcpy(p, &v, sizeof v); }
+[[gnu::always_inline]] inline void store4(double* p, Double4 v) { std::memcpy(p, &v, sizeof v); }
 
 }  // namespace lopsided
