@@ -118,9 +118,8 @@ Count decide(Asker& asker, L& learner, Decider& decider, const Row* x, const dou
 // Labels under way, by the event after which they come.
 class Coming {
  public:
-  explicit Coming(std::span<const Late> earlier) {
-    for (const Late& one : earlier)
-      labels_.insert({static_cast<Count>(one.after), {static_cast<Count>(one.id), one.y, one.weight, 0}});
+  void add(const Late& one) {
+    labels_.insert({static_cast<Count>(one.after), {static_cast<Count>(one.id), one.y, one.weight, 0}});
   }
   [[gnu::noinline]] void add(Count after, Count id, const Pass& pass, Count row) {
     labels_.insert({after, {id, double(pass.labels[row]), pass.weight(row), row}});
@@ -149,12 +148,19 @@ class Coming {
   std::multimap<Count, Label> labels_;
 };
 
+// Labels of events that were met in earlier passes; some have come already.
+template <Learner L>
+[[gnu::noinline]] void expect_earlier(Coming& coming, L& learner, const Teaching& by, Asker* asker, Pass& pass) {
+  for (const Late& one : pass.earlier) coming.add(one);
+  if (asker) pass.tally.updates += coming.arrive(asker->budget.events - 1, learner, by, *asker, pass);
+}
+
 // Decides about event i of a pass, and keeps account.
-[[gnu::noinline]] inline bool decide_by_price(Decider& decider, Pass& pass, Count i, Count at, double weight,
-                                              double score, const Cost& cost) {
+[[gnu::noinline]] inline bool decide_by_price(const Teaching& by, Pass& pass, Count i, Count at, double weight,
+                                              double score) {
   const Prices* const prices = pass.prices.at(at);
-  const bool alarmed =
-      decider.decide(score, cost, pass.rho.value_or(cost.rho()), prices, pass.days ? pass.days[at] : 0);
+  const double rho = pass.rho.value_or(by.cost.rho()), day = pass.days ? pass.days[at] : 0;
+  const bool alarmed = by.decider.decide(score, by.cost, rho, prices, day);
   if (pass.alarms) pass.alarms[i] = alarmed;
   if (prices) pass.tally.money += weight * prices->of(pass.labels[at] > 0, alarmed);
   return alarmed;
@@ -167,9 +173,8 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, const Te
   Decider& decider = by.decider;
   Cost& cost = by.cost;
   Count& round = by.round;
-  Coming coming(pass.earlier);
-  if (asker && !pass.earlier.empty())
-    pass.tally.updates += coming.arrive(asker->budget.events - 1, learner, by, *asker, pass);
+  Coming coming;
+  if (!pass.earlier.empty()) expect_earlier(coming, learner, by, asker, pass);
   const bool by_sign = pass.free || decider.by_sign(pass.prices);
   const Prefetch prefetch(learner, prepare.offset());
   const Count fetched = pass.fetched(rows);
@@ -190,7 +195,7 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, const Te
       if (pass.scores) pass.scores[i] = score;
       if (pass.chances) pass.chances[i] = decider.chance(score);
       bool alarmed = score >= 0;
-      if (!by_sign) alarmed = decide_by_price(decider, pass, i, at, weight, score, cost);
+      if (!by_sign) alarmed = decide_by_price(by, pass, i, at, weight, score);
       pass.tally.record(y, weight, alarmed);
       std::int8_t asked = 1;
       double count = weight;
