@@ -103,11 +103,12 @@ def test_impossible_delay_is_refused(delay):
         progressive(Active("COG-II"), X, Y, delay=delay)
 
 
-def test_learners_that_do_not_ask_keep_no_events_and_know_no_times():
+def test_learners_that_do_not_ask_keep_no_events_and_use_times_for_periods_only():
     with pytest.raises(ValueError, match="use Active"):
         Recommended().pass_over(X, Y, None, delay=3)
-    with pytest.raises(ValueError, match="daily"):
-        progressive(Recommended(), X, Y, time=SECONDS)
+    timed = progressive(Recommended(), X, Y, time=SECONDS)
+    np.testing.assert_array_equal(timed.scores, progressive(Recommended(), X, Y).scores)
+    assert sum(period.rows for period in timed.periods("day")) == len(X)
 
 
 def test_what_a_model_remembers_of_days_is_no_parameter():

@@ -75,7 +75,7 @@ def test_the_report_has_the_same_figures(shown):
     for learner in told["learners"]:
         row = re.search(rf'<th scope="row">{learner["learner"]}</th>(.*?)</tr>', html)[1]
         assert f"<td>€{learner['cost']:,.0f}</td>" in row
-    assert html.count("<svg") == 4
+    assert html.count("<svg") == 6
 
 
 def test_what_it_says_to_type_next_exists(shown):

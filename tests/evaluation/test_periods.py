@@ -154,3 +154,8 @@ def test_levels_of_a_running_auc_are_those_of_its_events():
     running.add_many(y, scores)
     for a, b in zip(running.levels, levels(y, scores), strict=True):
         assert np.array_equal(a, b)
+
+
+def test_days_are_not_made_of_milliseconds():
+    with pytest.raises(ValueError, match="not milliseconds"):
+        PeriodLog("day").room(3, np.array([1.7e9, 1.7e9, 1.7e12]))

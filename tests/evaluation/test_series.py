@@ -1,5 +1,7 @@
 """Changes of inputs and probabilities: found where there are some, nowhere else."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -164,3 +166,15 @@ def test_a_model_file_keeps_what_its_stream_showed(tmp_path):
     model.changes_ = [(5, "mean of a", 0.5, 1.5)]
     model.save(tmp_path / "m.lop")
     assert load(tmp_path / "m.lop").changes_ == ((5, "mean of a", 0.5, 1.5),)
+
+
+def test_rows_of_far_columns_take_no_memory_of_their_width():
+
+    inputs = Inputs()
+    X = Sparse(np.array([0, 2, 3]), np.array([1, 2_000_000_000, 1]), np.ones(3), (2, 2_000_000_001))
+    tracemalloc.start()
+    values = inputs.values(X, np.arange(2))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert values[:, inputs.names.index(NEW)].tolist() == [0.5, 0.0]
+    assert most < 1 << 20

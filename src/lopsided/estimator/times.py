@@ -28,16 +28,7 @@ def as_days(time: Any, rows: int) -> NDArray[np.float64]:
     if array.ndim != 1 or len(array) != rows:
         raise InputError(f"there must be one time for each of the {rows} rows")
     if array.dtype.kind in "iuf":
-        moments = array.astype(np.float64)
-        far = np.abs(moments) > FAR
-        if far.any():
-            row = int(np.argmax(far))
-            raise BadRowError(
-                f"the time {array[row]} is taken for seconds since 1970, and is far off: give "
-                "seconds, not milliseconds, or dates",
-                row,
-            )
-        days = moments / 86400
+        days = checked_seconds(array) / 86400
     else:
         if array.dtype.kind != "M":
             array = np.array([_moment(t) for t in array.tolist()], dtype="datetime64[s]")
@@ -47,6 +38,20 @@ def as_days(time: Any, rows: int) -> NDArray[np.float64]:
         row = int(np.argmin(np.isfinite(days)))
         raise InputError(f"row {row} has no time: every event needs one", row=row)
     return days
+
+
+def checked_seconds(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Return seconds since 1970; raise where they can only be milliseconds."""
+    moments = numbers.astype(np.float64)
+    far = np.abs(moments) > FAR
+    if far.any():
+        row = int(np.argmax(far))
+        raise BadRowError(
+            f"the time {numbers[row]} is taken for seconds since 1970, and is far off: give "
+            "seconds, not milliseconds, or dates",
+            row,
+        )
+    return moments
 
 
 def latest_day(days: NDArray[np.float64], latest: float, rows: NDArray[np.int64]) -> float:
@@ -97,7 +102,7 @@ def seconds(value: Any) -> float | None:
         with contextlib.suppress(ValueError):
             value = float(value)
     if not isinstance(value, str) and is_number(value):
-        return float(value)
+        return float(value) if abs(value) <= FAR else None  # milliseconds
     try:
         return float(_moment(value).replace(tzinfo=timezone.utc).timestamp())
     except ValueError:
@@ -110,7 +115,7 @@ def as_moments(time: Any, rows: int) -> NDArray[np.float64]:
     if array.ndim != 1 or len(array) != rows:
         raise InputError(f"there must be one time for each of the {rows} rows")
     if array.dtype.kind in "iuf":
-        return array.astype(np.float64)
+        return checked_seconds(array)
     if array.dtype.kind == "M":
         moments = array.astype("datetime64[us]").astype(np.float64) / 1e6
         moments[np.isnat(array)] = np.nan

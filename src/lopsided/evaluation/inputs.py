@@ -12,6 +12,7 @@ from ..data.block import Dense, Sparse
 from ..estimator.batch import some_rows
 
 _MOST = 64  # columns of numbers and of missing values: the first ones
+_FAR = 1 << 24  # columns from which on nobody counts whether a feature is new
 _MISSING = "=(missing)"
 NEW = "share of features never met before"
 
@@ -61,23 +62,30 @@ class Inputs:
         counts = np.diff(X.indptr)
         row = np.repeat(np.arange(rows), counts)
         indices = np.asarray(X.indices)
-        wide = max(X.shape[1], int(indices.max(initial=-1)) + 1)
-        place = np.full(wide, -1)
-        for k, column in enumerate(self._columns):
-            if 0 <= column < wide:
-                place[column] = k
-        at = place[indices]
-        known = at >= 0
+        watched = np.array(self._columns)
+        order = np.argsort(watched)
+        at = np.searchsorted(watched, indices, sorter=order)
+        at = order[np.minimum(at, len(order) - 1)]
+        known = watched[at] == indices
         out[row[known], at[known]] = np.asarray(X.data, np.float64)[known]
+        self._count_new(indices, row, out[:, self.names.index(NEW)])
+        out[:, self.names.index(NEW)] /= np.maximum(counts, 1)
+        return out
+
+    def _count_new(
+        self, indices: NDArray[Any], row: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> None:
+        """Add the features of each row that are met for the first time, up to column 2^24."""
+        near = np.flatnonzero(indices < _FAR)
+        indices, row = indices[near], row[near]
+        wide = int(indices.max(initial=-1)) + 1
         if wide > len(self._met):
             self._met = np.pad(self._met, (0, max(wide, 2 * len(self._met)) - len(self._met)))
         fresh = np.flatnonzero(~self._met[indices])
         if len(fresh):
             columns, first = np.unique(indices[fresh], return_index=True)
             self._met[columns] = True
-            np.add.at(out[:, self.names.index(NEW)], row[fresh[first]], 1.0)
-        out[:, self.names.index(NEW)] /= np.maximum(counts, 1)
-        return out
+            np.add.at(out, row[fresh[first]], 1.0)
 
     def state(self) -> dict[str, Any]:
         """Return what a resumed run needs."""

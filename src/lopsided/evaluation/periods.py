@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._text import aligned, percent
 from ..errors import ParameterError
+from ..estimator.times import checked_seconds
 from ..metrics import Counts, Levels, RunningAUC
 
 DAY = "day"
@@ -244,7 +245,7 @@ class PeriodLog:
         """
         if self.size == DAY:
             assert times is not None
-            days = np.floor(times[:rows] / _SECONDS)
+            days = np.floor(checked_seconds(times[:rows]) / _SECONDS)
             starts = day_starts(days, self._latest)
             if len(starts) and starts[0] == 0:
                 self.close()

@@ -334,6 +334,7 @@ def progressive(
     if delay is not None and label_time is not None:
         raise ParameterError("delay", "and label_time contradict each other: give one of them")
     if not isinstance(model, OnlineClassifier):
+        _check_instance(model)
         return _outside(
             as_outside(model, checked_refit(refit_every)),
             (X, y, sample_weight, Labels.start(positive, None, None)),
@@ -369,6 +370,13 @@ def progressive(
         days=_in_order(days, order),
         prices=_in_order(result["prices"], order),
     )
+
+
+def _check_instance(model: Any) -> None:
+    if isinstance(model, type):
+        raise InputTypeError(f"the model {model.__name__} is a class: give an instance of it")
+    if isinstance(model, str):
+        raise InputTypeError(f"model must be an estimator, not the name {model!r}")
 
 
 def _outside(

@@ -18,18 +18,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 _BLOCK, _LEAST = 512, 8  # events of a block, blocks to compare with
 _MOST, _SLACK, _LIMIT = 4.0, 0.75, 10.0
-_SUMS = (
-    "known",
-    "mean",
-    "spread",
-    "floor",
-    "up",
-    "down",
-    "since_up",
-    "since_down",
-    "n_up",
-    "n_down",
-)
+_SUMS = ("known", "mean", "spread", "floor", "up", "down")
 
 
 class SeriesWatch:
@@ -60,7 +49,7 @@ class SeriesWatch:
         -------
         list of tuple
             Of each change: the row after which it was found, the name of the series, its mean
-            before and since.
+            before and in the latest block.
         """
         before = len(self._buffer)
         self._grow(names)
@@ -99,12 +88,8 @@ class SeriesWatch:
         for way, sign in (("up", 1.0), ("down", -1.0)):
             total = np.maximum(0.0, s[way] + sign * away - _SLACK)
             s[way] = np.where(judged, total, s[way])
-            counting = judged & (s[way] > 0)
-            s[f"since_{way}"] = np.where(counting, s[f"since_{way}"] + mean, 0.0)
-            s[f"n_{way}"] = np.where(counting, s[f"n_{way}"] + 1, 0.0)
-            since = s[f"since_{way}"] / np.maximum(s[f"n_{way}"], 1)
             over = np.flatnonzero(judged & (s[way] > _LIMIT)).tolist()
-            found += [(k, float(s["mean"][k]), float(since[k])) for k in over]
+            found += [(k, float(s["mean"][k]), float(mean[k])) for k in over]
         changed = np.zeros(len(use), bool)
         for k, was, now in found:
             changed[k] = True
