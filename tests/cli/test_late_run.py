@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import json
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
@@ -13,7 +14,7 @@ from lopsided.cli import main
 from lopsided.cli.faults import worded
 from lopsided.cli.run import Job, command
 from lopsided.cli.run_options import RunOptions
-from lopsided.persist import load_run
+from lopsided.persist import load_run, save
 
 ROWS = 3000
 START = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -110,7 +111,10 @@ def test_the_rule_of_the_labels_that_wait_need_not_be_repeated(folder):
     assert "waiting: 250 events" in done.stdout
     given = ["run", "rest.csv", "--load", "m.lop", *WAYS["time"], "--label", "fraud"]
     refused = CliRunner().invoke(main, given)
-    assert "250 events of the model wait for labels that come by --delay" in refused.stderr
+    assert (
+        "250 events wait for their labels, which come by --delay 250: give the same"
+        in refused.stderr
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -187,3 +191,55 @@ def test_bought_labels_come_late_too(folder):
     assert state["late"]["count"] == len(waits) > 0
     run("rest.csv", "delay", "--load", "m.lop", "--save", "m.lop")
     assert not set(waits) & set(lopsided.load("m.lop").pending_)
+
+
+@pytest.mark.parametrize(
+    ("way", "more", "text"),
+    [
+        ("delay", [], "250 events wait for their labels, which come by --delay 250"),
+        ("delay", ["--budget", "1"], "no events wait for their labels, which come by --delay 250"),
+        ("time", [], "events wait for their labels, which come by --label-time known"),
+    ],
+)
+def test_inspect_says_what_waits(way, more, text, folder):
+    run("first.csv", way, "--save", "m.lop", *more)
+    done = CliRunner().invoke(main, ["inspect", "m.lop"], catch_exceptions=False)
+    assert text in done.stdout
+    done = CliRunner().invoke(main, ["inspect", "m.lop", "--json"], catch_exceptions=False)
+    late = json.loads(done.stdout)["run"]["late"]
+    assert set(late) == {"delay", "label_time", "time", "most", "count"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_rule_is_kept_where_nothing_waits(way, folder):
+    """The first file ends when all labels have come: the next one is learned late all the same."""
+    text = (folder / "all.csv").read_text().splitlines()
+    cells = [line.split(",") for line in text]
+    some = [",".join([one[0], "" if at else one[1], *one[2:]]) for at, one in enumerate(cells)]
+    (folder / "few.csv").write_text("\n".join(some[:100]))
+    more = ["--budget", "1"] if way == "delay" else []
+    run("few.csv" if way == "time" else "first.csv", way, "--save", "m.lop", *more)
+    _, state = load_run("m.lop")
+    assert state["late"]["count"] == 0
+    drop = [] if way == "time" else ["--drop", "when", "--drop", "known"]
+    given = ["run", "rest.csv", "--load", "m.lop", "--save", "n.lop", "--label", "fraud", "-q"]
+    done = CliRunner().invoke(main, [*given, *drop], catch_exceptions=False)
+    assert "waiting: " in done.stdout
+    other = ["--delay", "3", "--drop", "when", "--drop", "known"]
+    other = WAYS["time"] if way == "delay" else other
+    done = CliRunner().invoke(main, [*given, *other], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+
+
+def test_an_ask_that_was_noted_carries_no_stale_rule(folder):
+    more = ["--budget", "20%", "--learner", "COG-II", "--save", "m.lop"]
+    run("first.csv", "delay", *more)
+    model, state = load_run("m.lop")
+    asked = {"events": "x", "line": 1, "whole": True, "last": [], "columns": [], "schema": None}
+    save(model, "m.lop", {**asked, **state})
+    with command.make_context(
+        "run",
+        ["rest.csv", "--load", "m.lop", "--label", "fraud", "--drop", "when", "--drop", "known"],
+    ) as context:
+        job = Job(RunOptions(**context.params))
+    assert job._asked == asked

@@ -210,7 +210,7 @@ def _started_with(state: Any) -> Schema | None:
 def _load(path: str, wanted: dict[str, Any], *, first: bool = False) -> tuple[Active, Any]:
     """Return the model of a file, one that asks from now on if that is wanted, and its state."""
     model, state = load_run(path)
-    if first and state and "late" in state:
+    if first and state and "late" in state and state["late"]["count"]:
         click.echo(
             f"note: {state['late']['count']:,} labels that `lopsided run` still waits for are "
             "left out",

@@ -16,6 +16,7 @@ from ..algorithms.weighted_majority import WeightedMajority
 from ..estimator.base import OnlineClassifier
 from ..evaluation.changes import Change
 from ..persist import FORMAT, load_run
+from .late_run import late_of, what_waits
 from .output import heading, print_json, print_table
 
 _SHOWN = 8  # columns
@@ -40,7 +41,10 @@ def command(model: str, top: int, as_json: bool) -> None:
     """Show what is in a model file and its largest weights."""
     found, run = load_run(model)
     about = _about(found, top)
+    late = late_of(run)
     if as_json:
+        if late is not None:  # without the events themselves
+            run = {**run, "late": {k: v for k, v in late.items() if k not in ("labels", "events")}}
         print_json({**about, "run": run})
         return
     sparsity = "" if about["sparsity"] is None else f" ({about['sparsity']:.2%} without)"
@@ -73,8 +77,10 @@ def command(model: str, top: int, as_json: bool) -> None:
         print_table([_member_row(m) for m in about["members"]])
     if run is not None and "rows" in run:
         click.echo(f"\ncheckpoint of a run, after {run['rows']:,} rows")
-    elif run is not None and not run["whole"]:
+    elif run is not None and not run.get("whole", True):
         click.echo(f"\nin the midst of {visible(run['events'])}, after line {run['line']:,}")
+    if late is not None:
+        click.echo(f"\n{visible(what_waits(late))}")
     if found.changes_:
         click.echo("\nchanges of the stream it learned from")
         for change in found.changes_:

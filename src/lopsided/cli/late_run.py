@@ -50,6 +50,20 @@ def late_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def late_of(run: Any) -> dict[str, Any] | None:
+    """Return what a run with late labels left in a model file, None if it was no such run."""
+    return (run or {}).get("late")
+
+
+def what_waits(late: dict[str, Any]) -> str:
+    """Say how many events wait for their labels, and by which option these come."""
+    count, by_time = late["count"], late["label_time"] is not None
+    option = f"--label-time {late['label_time']}" if by_time else f"--delay {late['delay']}"
+    if count == 1:
+        return f"1 event waits for its label, which comes by {option}"
+    return f"{f'{count:,}' if count else 'no'} events wait for their labels, which come by {option}"
+
+
 class LateRun:
     """When the labels of a run come, and what waits for them.
 
@@ -66,12 +80,9 @@ class LateRun:
         given = options.delay is not None or options.label_time is not None
         self.delay = options.delay if given else before.get("delay")
         self.column = options.label_time if given else before.get("label_time")
-        if before and (self.column is None) != (before["label_time"] is None):
-            raise click.UsageError(
-                f"{before['count']:,} events of the model wait for labels that come by "
-                + ("--delay" if before["label_time"] is None else "--label-time")
-                + ": give the same option"
-            )
+        other = before and (self.column is None) != (before["label_time"] is None)
+        if other and before["count"]:
+            raise click.UsageError(f"{what_waits(before)}: give the same option")
         self.time = options.time or before.get("time")
         self.most = options.max_pending or before.get("most", MAX_PENDING)
         self.times = None if self.column is None else LabelTimes(self.column, options)

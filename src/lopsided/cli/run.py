@@ -30,7 +30,7 @@ from .active_options import (
     with_time,
 )
 from .expense import expense_note
-from .late_run import LateRun, late_options
+from .late_run import LateRun, late_of, late_options
 from .model_lock import model_lock
 from .options import (
     cost_column_option,
@@ -220,15 +220,16 @@ class Job:
         limit = self.options.limit
         if limit is not None and limit < state["rows"]:
             raise click.UsageError(f"--limit: the checkpoint is after {state['rows']:,} rows")
-        self.name, self._waits = state["name"], state.get("late")
+        self.name, self._waits = state["name"], late_of(state)
         return model, state
 
     def _loaded(self, path: str) -> OnlineClassifier:
         """Return a saved model, with the parameters that are given."""
         wanted, settings = self.options.asking(), parse_settings(self.options.settings)
         model, state = load_run(path)
-        self._asked = state if state and "whole" in state else None
-        self._waits = (state or {}).get("late")
+        self._waits = late_of(state)
+        if state and "whole" in state:
+            self._asked = {k: v for k, v in state.items() if k != "late"}
         self.name = type(model).__name__
         if self.options.positive is not None:
             known = next(iter(model.labels.codes), None)
@@ -333,7 +334,7 @@ class Job:
         self.model.schema_ = self._schema() or self.model.schema_
         waits = None
         if self.late is not None:
-            waits = self.late.record(self.model) if self.waiting else None
+            waits = self.late.record(self.model)  # the rule too, where nothing waits
             self.model = self.late.plain(self.model)
         self.model.changes_ = (*self._before, *self._found())[-_KEPT_CHANGES:]
         if self.options.save_path is not None and self.model.__sklearn_is_fitted__():
