@@ -177,10 +177,34 @@ def test_options_that_do_not_fit(options, text, folder):
     assert text in done.stderr
 
 
-def test_a_model_that_begins_to_ask_says_which_labels_it_leaves_out(folder):
-    run("first.csv", "delay", "--save", "m.lop")
-    done = CliRunner().invoke(main, ["ask", "m.lop", "rest.csv", "--budget", "5"])
-    assert "note: 250 labels that `lopsided run` still waits for are left out" in done.stderr
+@pytest.mark.parametrize("more", [[], ["--budget", "20%", "--learner", "COG-II"]])
+def test_ask_drops_no_waiting_events_unless_told_to(more, folder):
+    run("first.csv", "delay", "--save", "m.lop", *more)
+    before = (folder / "m.lop").read_bytes()
+    waits = load_run("m.lop")[1]["late"]["count"]
+    given = ["ask", "m.lop", "rest.csv", "--budget", "5"]
+    done = CliRunner().invoke(main, given)
+    assert done.exit_code == 2
+    assert f"m.lop: {waits} events wait for their labels, which come by --delay" in done.stderr
+    assert "--forget-waiting drops them" in done.stderr
+    assert (folder / "m.lop").read_bytes() == before
+    done = CliRunner().invoke(main, [*given, "--forget-waiting"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    model, state = load_run("m.lop")
+    assert "late" not in state
+    assert set(model.pending_) == set(state["questions"]["rows"])
+    assert CliRunner().invoke(main, [*given, "--forget-waiting"]).exit_code == 0
+
+
+def test_merge_drops_no_waiting_events(folder):
+    run("first.csv", "delay", "--learner", "COG-I", "--save", "a.lop")
+    run("rest.csv", "delay", "--learner", "COG-I", "--delay", "0", "--save", "b.lop")
+    done = CliRunner().invoke(main, ["merge", "all.lop", "b.lop", "a.lop"])
+    assert done.exit_code == 2
+    assert "a.lop: 250 events wait for their labels, which come by --delay 250" in done.stderr
+    assert not (folder / "all.lop").exists()
+    done = CliRunner().invoke(main, ["merge", "all.lop", "b.lop", "b.lop"], catch_exceptions=False)
+    assert done.exit_code == 0
 
 
 def test_bought_labels_come_late_too(folder):

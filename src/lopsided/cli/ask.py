@@ -30,6 +30,7 @@ from .active_options import (
     with_time,
 )
 from .kept_events import KeptEvents
+from .late_run import forget_waiting, late_of, what_waits
 from .model_lock import asking_alone, lock_path, model_lock
 from .options import (
     ReadingOptions,
@@ -66,6 +67,7 @@ class AskOptions(LearnerOptions, ReadingOptions):
     resume: bool
     anew: bool
     keep_events: int | None = None
+    forget_waiting: bool = False
 
     def __post_init__(self) -> None:
         beside = lock_path(self.model), f"{self.model}.asking"
@@ -98,6 +100,11 @@ Examples:
     type=click.IntRange(0),
     metavar="NUMBER",
     help="Keep this many events that are no questions, for labels that come by themselves. [0]",
+)
+@click.option(
+    "--forget-waiting",
+    is_flag=True,
+    help="Drop the events of `lopsided run` that wait for late labels.",
 )
 @click.option("--resume", is_flag=True, help="Resume an interrupted ask.")
 @click.option("--anew", is_flag=True, help="Start over: treat the events as new.")
@@ -148,7 +155,7 @@ def _run(options: AskOptions) -> int:
                 with model_lock(path):
                     calm.enter_context(not_stopped())  # not while it waits for the lock
                     if os.path.exists(path):  # answers may have come in meanwhile
-                        budget, (found, now) = found.budget, _load(path, options.asking())
+                        budget, (found, now) = found.budget, _load(path, options)
                         waiting, events_kept = Waiting.of(now), KeptEvents.of(now)
                         if as_budget(budget) != as_budget(found.budget):
                             found.set_params(budget=budget)
@@ -171,7 +178,7 @@ def _run(options: AskOptions) -> int:
         if events != "-" or not os.path.exists(path):
             return code
     with model_lock(path):  # a pipe that was left has nothing to resume
-        found, now = _load(path, options.asking())
+        found, now = _load(path, options)
         found.schema_ = reader.schema() or found.schema_
         kept = Waiting.of(now).record(found)
         where["kept"] = KeptEvents.of(now).record()
@@ -207,15 +214,18 @@ def _started_with(state: Any) -> Schema | None:
     return None if record is None else Schema.of(record)
 
 
-def _load(path: str, wanted: dict[str, Any], *, first: bool = False) -> tuple[Active, Any]:
+def _load(path: str, options: AskOptions) -> tuple[Active, Any]:
     """Return the model of a file, one that asks from now on if that is wanted, and its state."""
+    wanted = options.asking()
     model, state = load_run(path)
-    if first and state and "late" in state and state["late"]["count"]:
-        click.echo(
-            f"note: {state['late']['count']:,} labels that `lopsided run` still waits for are "
-            "left out",
-            err=True,
-        )
+    late = late_of(state)
+    if late is not None and late["count"]:
+        if not options.forget_waiting:
+            raise click.UsageError(
+                f"{path}: {what_waits(late)}: `lopsided run --load` continues with them, "
+                "--forget-waiting drops them"
+            )
+        forget_waiting(model, late)
     if not isinstance(model, Active):
         if not wanted:
             raise click.UsageError(
@@ -236,7 +246,7 @@ def _model(options: AskOptions) -> tuple[Active, Any]:
         model.check_params()
         assert isinstance(model, Active)
         return model, None
-    found, state = _load(path, wanted, first=True)
+    found, state = _load(path, options)
     if "budget" in wanted and wanted["budget"] != as_budget(found.budget):
         found.set_params(budget=wanted["budget"])
     given = [option for name, option in _FOR_NEW.items() if getattr(options, name)]

@@ -64,6 +64,13 @@ def what_waits(late: dict[str, Any]) -> str:
     return f"{f'{count:,}' if count else 'no'} events wait for their labels, which come by {option}"
 
 
+def forget_waiting(model: OnlineClassifier, late: dict[str, Any]) -> None:
+    """Let a model that asks no longer wait for late labels; another one holds no such events."""
+    if isinstance(model, Active):
+        for event in {*model.pending_} & {*LateLabels(state=late["labels"]).events()}:
+            model.forget(event)
+
+
 class LateRun:
     """When the labels of a run come, and what waits for them.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from .. import persist
+from ..estimator.base import OnlineClassifier
 from ..merging import merge
+from .late_run import late_of, what_waits
 
 
 @click.command(
@@ -21,6 +23,18 @@ Examples:
 def command(out: str, models: tuple[str, ...], base: str | None) -> None:
     """Merge MODELs that learned from shards of one stream, and write the result to OUT."""
     start = None if base is None else persist.load(base)
-    merged = merge([persist.load(path) for path in models], base=start)
+    merged = merge([_loaded(path) for path in models], base=start)
     persist.save(merged, out)
     click.echo(f"{out}: {merged.fitted.core.rounds} events of {len(models)} models")
+
+
+def _loaded(path: str) -> OnlineClassifier:
+    """Return a model; raise if events wait, whose labels would be lost."""
+    model, run = persist.load_run(path)
+    late = late_of(run)
+    if late is not None and late["count"]:
+        raise click.UsageError(
+            f"{path}: {what_waits(late)}: `lopsided run --load` continues with them, and a merged "
+            "model would not"
+        )
+    return model

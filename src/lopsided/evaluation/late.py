@@ -80,6 +80,10 @@ class LateLabels:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    def events(self) -> list[int]:
+        """Return the numbers of the events that wait."""
+        return [int(event) for event in self._waiting[:, _ID]]
+
     def state(self) -> dict[str, Any]:
         """Return what a resumed run needs."""
         return {"now": float(self._now), "waiting": self._waiting.astype("<f8").tobytes()}
