@@ -150,6 +150,16 @@ def test_too_many_waiting_events_are_an_error_that_says_what_to_do(folder):
     assert done.exit_code == 0
 
 
+def test_only_bought_labels_count_as_waiting(folder):
+    given = ["run", "all.csv", "--label", "fraud", "--drop", "when", "--drop", "known", "-q"]
+    given += ["--learner", "COG-II", "--delay", "100", "--budget", "2%"]
+    done = CliRunner().invoke(main, [*given, "--max-pending", "90"], catch_exceptions=False)
+    assert done.exit_code == 0
+    with pytest.warns(match="forgotten"):
+        done = CliRunner().invoke(main, [*given, "--delay", "2000", "--max-pending", "5"])
+    assert "more than 5 events wait for their labels; raise --max-pending" in worded(done.exception)
+
+
 def test_a_label_time_that_is_none_is_a_bad_line(folder):
     text = (folder / "first.csv").read_text().splitlines()
     text[3] = text[3].replace(text[3].split(",")[1], "soon")

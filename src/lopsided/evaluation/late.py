@@ -95,6 +95,8 @@ class LateLabels:
         rows: NDArray[np.int64],
         time: NDArray[np.float64] | None = None,
         label_time: NDArray[np.float64] | None = None,
+        *,
+        every: bool = True,
     ) -> Arrivals:
         """Return which labels come during a pass; raise if too many events would wait.
 
@@ -108,6 +110,8 @@ class LateLabels:
             Those that are visited, one at least.
         time, label_time : array, optional
             When each row happened, and when its label was known; NaN for never.
+        every : bool
+            Whether every label is wanted. If not, only the pass tells how many events wait.
         """
         ids: Line = first + np.arange(len(rows), dtype=np.float64)
         last = first + len(rows) - 1
@@ -125,7 +129,8 @@ class LateLabels:
             # Those known at the last event come with others, before an event that is not known yet.
             after = np.where(np.isnan(due), np.nan, np.where(after < last, after, np.inf))
             now = clock[-1]
-        self._check(ids, after, earlier)
+        if every:
+            self._check(ids, after, earlier)
         comes = earlier <= last
         delays = np.full(size, np.nan)
         # A label that comes after the last event keeps its event waiting.

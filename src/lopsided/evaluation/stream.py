@@ -301,8 +301,15 @@ class StreamRun:
         counted = rows if block.weight is None else rows[block.weight[rows] != 0]
         if not len(counted):
             return None
-        first = cast(Active, self.model).events_
-        return self.late.coming(first, len(block.lines), counted, block.time, block.label_time)
+        model = cast(Active, self.model)
+        return self.late.coming(
+            model.events_,
+            len(block.lines),
+            counted,
+            block.time,
+            block.label_time,
+            every=model.query == "always" and model.budget is None,
+        )
 
     def _took(self, coming: Arrivals, result: dict[str, Any], rows: NDArray[np.int64]) -> None:
         """Note which labels came, and which are wanted and have not."""
