@@ -14,6 +14,7 @@ from lopsided.cli import main
 from lopsided.cli.faults import worded
 from lopsided.cli.run import Job, command
 from lopsided.cli.run_options import RunOptions
+from lopsided.errors import ModelFileError
 from lopsided.persist import load_run, save
 
 ROWS = 3000
@@ -277,3 +278,83 @@ def test_an_ask_that_was_noted_carries_no_stale_rule(folder):
     ) as context:
         job = Job(RunOptions(**context.params))
     assert job._asked == asked
+
+
+def cell(column, value, row=0):
+    """Return what puts a value into the table of labels that wait."""
+
+    def change(late):
+        table = np.frombuffer(late["labels"]["waiting"], "<f8").reshape(-1, 4).copy()
+        table[row, column] = value
+        late["labels"]["waiting"] = table.tobytes()
+
+    return change
+
+
+def cut(late):
+    late["labels"]["waiting"] = late["labels"]["waiting"][:-8]
+
+
+def unmet(late):
+    late["events"]["counts"]["budget.events"] = 3
+
+
+UNSOUND = {
+    "columns": cut,
+    "label": cell(2, 7),
+    "label of nothing": cell(2, np.nan),
+    "weight": cell(3, np.nan),
+    "weight of nothing": cell(3, 0),
+    "endless weight": cell(3, np.inf),
+    "negative event": cell(0, -1),
+    "half an event": cell(0, 0.5),
+    "event of nothing": cell(0, np.nan),
+    "order of events": cell(0, 1, 5),
+    "event not met": cell(0, 1e9, -1),
+    "huge event": cell(0, 1e300, -1),
+    "due": cell(1, np.nan),
+    "time": lambda late: late["labels"].update(now="x"),
+    "time of nothing": lambda late: late["labels"].update(now=np.nan),
+    "most": lambda late: late.update(most=-5),
+    "count": lambda late: late.update(count=3),
+    "rule": lambda late: late.update(delay=None),
+    "delay": lambda late: late.update(delay=-2),
+    "labels": lambda late: late.pop("labels"),
+    "texts": lambda late: late["labels"].update(waiting="x"),
+    "no events": lambda late: late.update(events=None),
+    "events": lambda late: late.update(events=[1]),
+    "counts": lambda late: late["events"].update(counts={}),
+    "events met": unmet,
+}
+
+
+@pytest.mark.parametrize("change", [*UNSOUND.values(), None], ids=[*UNSOUND, "list"])
+def test_a_model_file_with_unsound_late_labels_is_refused(change, folder):
+    run("first.csv", "delay", "--learner", "COG-I", "--save", "m.lop")
+    model, state = load_run("m.lop")
+    if change is None:
+        state["late"] = [1]
+    else:
+        change(state["late"])
+    save(model, "m.lop", state)
+    given = ["rest.csv", "--load", "m.lop", "--label", "fraud", "--drop", "when", "--drop", "known"]
+    for asked in (["run", *given], ["inspect", "m.lop"], ["merge", "n.lop", "m.lop"]):
+        refused = CliRunner().invoke(main, asked).exception
+        assert isinstance(refused, ModelFileError), refused
+        assert "m.lop: " in worded(refused)
+
+
+@pytest.mark.parametrize("part", ["events", "counts"])
+def test_unsound_events_that_wait_are_refused(part, folder):
+    run("first.csv", "delay", "--learner", "COG-I", "--save", "m.lop")
+    model, state = load_run("m.lop")
+    kept = state["late"]["events"]
+    if part == "events":
+        kept["events"] = kept["events"][:-16]
+    else:
+        kept["counts"] = {"budget.events": kept["counts"]["budget.events"]}
+        kept["events"] = b"123"
+    save(model, "m.lop", state)
+    given = ["rest.csv", "--load", "m.lop", "--label", "fraud", "--drop", "when", "--drop", "known"]
+    refused = CliRunner().invoke(main, ["run", *given]).exception
+    assert isinstance(refused, ModelFileError), refused

@@ -218,7 +218,7 @@ def _load(path: str, options: AskOptions) -> tuple[Active, Any]:
     """Return the model of a file, one that asks from now on if that is wanted, and its state."""
     wanted = options.asking()
     model, state = load_run(path)
-    late = late_of(state)
+    late = late_of(model, state, path)
     if late is not None and late["count"]:
         if not options.forget_waiting:
             raise click.UsageError(

@@ -41,7 +41,7 @@ def command(model: str, top: int, as_json: bool) -> None:
     """Show what is in a model file and its largest weights."""
     found, run = load_run(model)
     about = _about(found, top)
-    late = late_of(run)
+    late = late_of(found, run, model)
     if as_json:
         if late is not None:  # without the events themselves
             run = {**run, "late": {k: v for k, v in late.items() if k not in ("labels", "events")}}

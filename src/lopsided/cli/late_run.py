@@ -10,6 +10,8 @@ import click
 
 from ..algorithms.active import Active
 from ..data.block import BadLines, Block
+from ..errors import ModelFileError
+from ..estimator import state as entry
 from ..estimator.base import OnlineClassifier
 from ..estimator.schema import Schema
 from ..evaluation.late import (
@@ -41,6 +43,7 @@ _MOST = click.option(
     metavar="NUMBER",
     help=f"Events that may wait for their labels. [{MAX_PENDING:,}]",
 )
+_FIELDS = {"delay", "label_time", "time", "most", "count", "labels", "events"}
 
 
 def late_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,9 +53,58 @@ def late_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def late_of(run: Any) -> dict[str, Any] | None:
-    """Return what a run with late labels left in a model file, None if it was no such run."""
-    return (run or {}).get("late")
+def late_of(model: OnlineClassifier, run: Any, path: str) -> dict[str, Any] | None:
+    """Return what a run with late labels left in a model file, None if it was no such run.
+
+    Parameters
+    ----------
+    model : OnlineClassifier
+        The model of the file.
+    run : dict, optional
+        What the file says about its run.
+    path : str
+        The file, for errors.
+    """
+    if not isinstance(run, dict) or "late" not in run:
+        return None
+    try:
+        _check(model, run["late"])
+    except ModelFileError as error:
+        raise ModelFileError(error.what, path) from None
+    late: dict[str, Any] = run["late"]
+    return late
+
+
+def _check(model: OnlineClassifier, late: Any) -> None:
+    """Raise unless this is what a run leaves in the file of a model."""
+    if not isinstance(late, dict) or set(late) != _FIELDS:
+        raise ModelFileError("its late labels have not the fields they should have")
+    delay, column, most = late["delay"], late["label_time"], late["most"]
+    whole = type(delay) is int and delay >= 0 and column is None
+    if not whole and not (
+        delay is None and isinstance(column, str) and isinstance(late["time"], str)
+    ):
+        raise ModelFileError("it does not say when its late labels come")
+    if not isinstance(late["time"], str | None) or type(most) is not int or most < 1:
+        raise ModelFileError("the rule of its late labels is not sound")
+    events = LateLabels(state=late["labels"]).events()
+    if type(late["count"]) is not int or late["count"] != len(events):
+        raise ModelFileError(f"{len(events):,} of its labels wait, not {late['count']}")
+    if events and events[-1] >= _met(model, late["events"]):
+        raise ModelFileError("a label waits for an event that was not met")
+
+
+def _met(model: OnlineClassifier, kept: Any) -> int:
+    """Return how many events were met by a model, or by one that was made to wait."""
+    if kept is None:
+        return model.events_ if isinstance(model, Active) else 0
+    try:
+        met = kept["counts"][entry.BUDGET_EVENTS]
+    except (KeyError, TypeError):
+        met = None
+    if isinstance(model, Active) or type(met) is not int:
+        raise ModelFileError("its events that wait are not sound")
+    return met
 
 
 def what_waits(late: dict[str, Any]) -> str:
@@ -113,7 +165,13 @@ class LateRun:
         if isinstance(model, Active):
             return model.set_params(max_pending=self.most)
         self._wraps = True
-        return waiting_model(model, self.most, self._events)
+        try:
+            return waiting_model(model, self.most, self._events)
+        except (KeyError, TypeError, ValueError, RuntimeError, OverflowError) as error:
+            if self._events is None:
+                raise
+            first = str(error).partition("\n")[0]
+            raise ModelFileError(f"its events that wait do not fit together ({first})") from None
 
     def reading(self, options: RunOptions) -> RunOptions:
         """Return options by which label times are read too."""

@@ -31,7 +31,7 @@ def command(out: str, models: tuple[str, ...], base: str | None) -> None:
 def _loaded(path: str) -> OnlineClassifier:
     """Return a model; raise if events wait, whose labels would be lost."""
     model, run = persist.load_run(path)
-    late = late_of(run)
+    late = late_of(model, run, path)
     if late is not None and late["count"]:
         raise click.UsageError(
             f"{path}: {what_waits(late)}: `lopsided run --load` continues with them, and a merged "

@@ -220,14 +220,14 @@ class Job:
         limit = self.options.limit
         if limit is not None and limit < state["rows"]:
             raise click.UsageError(f"--limit: the checkpoint is after {state['rows']:,} rows")
-        self.name, self._waits = state["name"], late_of(state)
+        self.name, self._waits = state["name"], late_of(model, state, self._mark)
         return model, state
 
     def _loaded(self, path: str) -> OnlineClassifier:
         """Return a saved model, with the parameters that are given."""
         wanted, settings = self.options.asking(), parse_settings(self.options.settings)
         model, state = load_run(path)
-        self._waits = late_of(state)
+        self._waits = late_of(model, state, path)
         if state and "whole" in state:
             self._asked = {k: v for k, v in state.items() if k != "late"}
         self.name = type(model).__name__

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algorithms.active import Active
-from ..errors import InputError, Parameter
+from ..errors import InputError, ModelFileError, Parameter
 from ..estimator import state as entry
 from ..estimator.base import OnlineClassifier
 from ..estimator.learning import Late
@@ -73,9 +73,7 @@ class LateLabels:
         self._now = -np.inf  # the time of the stream
         self._waiting = np.empty((0, 4))  # in the order of events
         if state is not None:
-            self._now = state["now"]
-            table = np.frombuffer(state["waiting"], dtype="<f8").reshape(-1, 4)
-            self._waiting = table.astype(np.float64)
+            self._now, self._waiting = _read(state)
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -172,6 +170,23 @@ class LateLabels:
         more = np.column_stack([one[waits] for one in (met.ids, met.due, codes, much)])
         self._waiting = np.concatenate([self._waiting[~met.earlier], more])
         self._now = met.now
+
+
+def _read(state: Any) -> tuple[float, NDArray[np.float64]]:
+    """Return time and table of a state; raise unless it is one."""
+    try:
+        now, raw = state["now"], state["waiting"]
+        table = np.frombuffer(raw, dtype="<f8").reshape(-1, 4).astype(np.float64)
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise ModelFileError("its labels that wait are no table") from None
+    if not isinstance(now, float) or now != now:
+        raise ModelFileError("the time of its stream is no number")
+    ids, due, codes, weights = table.T
+    sound = (ids >= 0) & (ids < 2.0**53) & (ids == np.floor(ids)) & (due == due)
+    sound &= (np.abs(codes) == 1) & (weights > 0) & np.isfinite(weights)
+    if not sound.all() or (np.diff(ids) <= 0).any():
+        raise ModelFileError("its labels that wait are not sound")
+    return now, table
 
 
 def _reached(clock: Line, due: Line, first: int) -> Line:
