@@ -178,6 +178,7 @@ def test_a_label_time_that_is_none_is_a_bad_line(folder):
     [
         (["--delay", "3", "--label-time", "known"], "give one of them"),
         (["--label-time", "known"], "--label-time needs --time COLUMN"),
+        (["--time", "when", "--label-time", "when"], "must be two different columns"),
         (["--max-pending", "3"], "--max-pending is for --delay or --label-time"),
         (["--delay", "-1"], "not in the range"),
     ],
@@ -216,6 +217,20 @@ def test_merge_drops_no_waiting_events(folder):
     assert not (folder / "all.lop").exists()
     done = CliRunner().invoke(main, ["merge", "all.lop", "b.lop", "b.lop"], catch_exceptions=False)
     assert done.exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_a_column_of_label_times_that_is_not_there(command, form, folder):
+    if form == "jsonl":
+        with open("all.csv") as file:
+            lines = [json.dumps(row) for row in csv.DictReader(file)]
+        (folder / "all.jsonl").write_text("\n".join(lines))
+    given = [command, f"all.{form}", "--label", "fraud", "--time", "when", "--label-time", "nope"]
+    given += ["--order", "time", "--learners", "COG-I"] if command == "compare" else []
+    found = CliRunner().invoke(main, given)
+    missing = "there is no column" if form == "csv" else "no event has"
+    assert f'all.{form}: --label-time: {missing} "nope"' in worded(found.exception)
 
 
 def test_bought_labels_come_late_too(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 from typing import Any, cast
 
@@ -318,10 +319,13 @@ class _Job:
             else:  # what is held out is not learned from
                 aside = (str(given.time), str(given.label_time))
                 given = dataclasses.replace(given, time=None, drop=(*given.drop, *aside))
-        reader = reader_with(data, given, **known)
+        with contextlib.nullcontext() if times is None else times.opening():
+            reader = reader_with(data, given, **known)
         if getattr(reader, "base", 0) is None and getattr(before, "base", None) is not None:
             reader.base = before.base
-        block = gather(reader if times is None else (times.timed(b, reader.bad) for b in reader))
+        block = gather(
+            reader if times is None else (times.timed(b, reader.bad) for b in times.blocks(reader))
+        )
         print_notes(reader)
         if self._options.positive is not None:
             like = self._labels(block)[0].item()

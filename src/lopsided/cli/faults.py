@@ -14,6 +14,7 @@ _RENAMED = {
     "header": "--no-header",
     "held_out": "--test",
     "key": "--id",
+    "label_time": "--label-time",
     "max_bytes": "--max-bytes",
     "max_features": "--max-features",
     "max_line_bytes": "--max-line-bytes",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,10 +37,15 @@ class LabelTimes:
     def __init__(self, column: str, options: ReadingOptions) -> None:
         self.column = column
         self.keeps = column in options.keep  # for the results
+        self._drops = column in options.drop
         self._empty = {*(options.empty or MISSING_WORDS), ""}
 
     def reading(self, options: Given, time: str | None) -> Given:
         """Return options by which the column is read too, as one to copy and not to learn from."""
+        if self.column == time:
+            raise click.UsageError(
+                f'--time and --label-time are both "{time}": they must be two different columns'
+            )
         drop, keep = options.drop, options.keep
         return dataclasses.replace(
             options,
@@ -46,10 +54,26 @@ class LabelTimes:
             keep=keep if self.column in keep else (*keep, self.column),
         )
 
+    @contextlib.contextmanager
+    def opening(self) -> Iterator[None]:
+        """Let errors about the column name the option; it is dropped only on its account."""
+        try:
+            yield
+        except DataError as error:
+            if error.parameter == "drop" and not self._drops and f'"{self.column}"' in error.what:
+                error.parameter = "label_time"
+            raise
+
+    def blocks(self, reader: Iterable[Block]) -> Iterator[Block]:
+        """Yield the blocks of a reader; it may find only at the end that there is no such key."""
+        with self.opening():
+            yield from reader
+
     def timed(self, block: Block, bad: BadLines) -> Block:
         """Return a block with its label times; rows where there is none to read are bad lines."""
         if self.column not in block.kept:
-            raise DataError(block.file, expected=f'there is no column "{self.column}"')
+            missing = f'there is no column "{self.column}"'
+            raise DataError(block.file, expected=missing, parameter="label_time")
         cells = block.kept[self.column]
         if not self.keeps:
             block.kept = {k: v for k, v in block.kept.items() if k != self.column}

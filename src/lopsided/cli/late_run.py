@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import click
@@ -176,6 +177,14 @@ class LateRun:
     def reading(self, options: RunOptions) -> RunOptions:
         """Return options by which label times are read too."""
         return options if self.times is None else self.times.reading(options, self.time)
+
+    def opening(self) -> AbstractContextManager[None]:
+        """Return what words errors about the column of label times, while data is opened."""
+        return nullcontext() if self.times is None else self.times.opening()
+
+    def blocks(self, reader: Iterable[Block]) -> Iterable[Block]:
+        """Return the blocks of a reader."""
+        return reader if self.times is None else self.times.blocks(reader)
 
     def schema(self, schema: Schema | None) -> Schema | None:
         """Return how the data were read, without what was read for label times only."""

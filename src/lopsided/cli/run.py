@@ -175,7 +175,8 @@ class Job:
             needed=options.period == DAY,
             useful=options.report_path is not None or given is not options,
         )
-        self.reader = reader_from(options.data, given, self.model)
+        with contextlib.nullcontext() if self.late is None else self.late.opening():
+            self.reader = reader_from(options.data, given, self.model)
         self._written = state or {}
         self._page = None
         if options.report_path is not None:
@@ -273,7 +274,7 @@ class Job:
         """Yield the blocks; where labels are texts, so is the positive one of a new model."""
         positive = self.options.positive if self._is_new else None
         read = 0
-        for block in self.reader:
+        for block in self.reader if self.late is None else self.late.blocks(self.reader):
             if read == 0 and (note := expense_note(self.model, block.X)):
                 click.echo(f"note: {note}", err=True)
             after = getattr(self.reader, "schema_after", None)
