@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import re
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
@@ -373,3 +374,11 @@ def test_unsound_events_that_wait_are_refused(part, folder):
     given = ["rest.csv", "--load", "m.lop", "--label", "fraud", "--drop", "when", "--drop", "known"]
     refused = CliRunner().invoke(main, ["run", *given]).exception
     assert isinstance(refused, ModelFileError), refused
+
+
+def test_labels_that_have_not_come_are_not_used(folder):
+    out = run("first.csv", "delay", "--save", "m.lop")
+    assert re.search(r"labels +1,050 +used", out)
+    out = run("rest.csv", "delay", "--load", "m.lop")
+    assert re.search(r"labels +1,700 +used", out)
+    assert "waiting: 1 event for its label\n" in run("first.csv", "delay", "--delay", "1")

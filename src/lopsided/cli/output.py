@@ -149,8 +149,12 @@ def print_result(
     auc: RunningAUC,
     left: float | None = None,
     scaling: tuple[str, str] | None = None,
+    waiting: int = 0,
 ) -> None:
-    """Write the figures of a run for people; `scaling` is what was wanted and what was used."""
+    """Write the figures of a run for people.
+
+    `scaling` is what was wanted and what was used, `waiting` how many of the labels have not come.
+    """
     within = f", within {auc.error:.1g}" if auc.error else ""
     caught = counts.positives - counts.false_negatives
     passed = counts.negatives - counts.false_positives
@@ -181,7 +185,7 @@ def print_result(
             ),
             (
                 "labels",
-                f"{counts.queries:,}",
+                f"{max(0, counts.queries - waiting):,}",
                 f"used, {counts.updates:,} steps taken"
                 + ("" if left is None else f"; the budget has {left:,.10g} left"),
             ),

@@ -178,6 +178,7 @@ class Job:
         with contextlib.nullcontext() if self.late is None else self.late.opening():
             self.reader = reader_from(options.data, given, self.model)
         self._written = state or {}
+        self._waited = self._written.get("waited", self.waiting)  # when the run began
         self._page = None
         if options.report_path is not None:
             from .report_file import RunReport  # slow to import
@@ -434,13 +435,22 @@ class Job:
         heading(f"{self.name} {state} {counts.events:,} events of {self.options.data}{speed}")
         used = getattr(self.model, "scaling_", None)
         scaling = (self.model.scaling, used) if used else None
-        print_result(counts, self.bill, auc=self.run.auc, left=self._left(), scaling=scaling)
+        print_result(
+            counts,
+            self.bill,
+            auc=self.run.auc,
+            left=self._left(),
+            scaling=scaling,
+            waiting=self.waiting - self._waited,
+        )
         for change in self._changes():
             click.echo(f"changed: {change}")
         if self.options.period is not None and self.run.periods:
             print_periods(self.run.periods, self.bill)
         if self.late is not None:
-            click.echo(f"waiting: {self.waiting:,} events for their labels")
+            one = self.waiting == 1
+            whose = "event for its label" if one else "events for their labels"
+            click.echo(f"waiting: {self.waiting:,} {whose}")
         if self.saved:
             click.echo(f"saved to {visible(self.options.save_path or '')}")
         if self._page and self._page.path != "-":
@@ -530,7 +540,7 @@ class Job:
         self._discard_earlier()
         self._has_marked = True
         state = {**self.run.state(), "name": self.name, "asked": self.options.fingerprint}
-        state["earlier"] = self._earlier
+        state |= {"earlier": self._earlier, "waited": self._waited}
         if self._page:
             state["points"] = self._page.points.state()
             state["alarms"] = self._page.alarms.state()
