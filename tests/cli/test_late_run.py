@@ -209,6 +209,15 @@ def test_ask_drops_no_waiting_events_unless_told_to(more, folder):
     assert CliRunner().invoke(main, [*given, "--forget-waiting"]).exit_code == 0
 
 
+def test_ask_says_that_it_does_not_continue_a_late_rule(folder):
+    run("first.csv", "delay", "--delay", "0", "--learner", "COG-I", "--save", "m.lop")
+    given = ["ask", "m.lop", "rest.csv", "--budget", "5"]
+    done = CliRunner().invoke(main, given, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "note: --delay 0 of this model ends" in done.stderr
+    assert "of this model ends" not in CliRunner().invoke(main, given).stderr
+
+
 def test_merge_drops_no_waiting_events(folder):
     run("first.csv", "delay", "--learner", "COG-I", "--save", "a.lop")
     run("rest.csv", "delay", "--learner", "COG-I", "--delay", "0", "--save", "b.lop")

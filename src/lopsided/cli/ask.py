@@ -30,7 +30,7 @@ from .active_options import (
     with_time,
 )
 from .kept_events import KeptEvents
-from .late_run import forget_waiting, late_of, what_waits
+from .late_run import forget_waiting, late_of, late_option, what_waits
 from .model_lock import asking_alone, lock_path, model_lock
 from .options import (
     ReadingOptions,
@@ -226,6 +226,8 @@ def _load(path: str, options: AskOptions) -> tuple[Active, Any]:
                 "--forget-waiting drops them"
             )
         forget_waiting(model, late)
+    if late is not None:
+        click.echo(f"note: {late_option(late)} of this model ends: labels come by tell", err=True)
     if not isinstance(model, Active):
         if not wanted:
             raise click.UsageError(

@@ -108,10 +108,15 @@ def _met(model: OnlineClassifier, kept: Any) -> int:
     return met
 
 
+def late_option(late: dict[str, Any]) -> str:
+    """Return the option by which labels come late."""
+    by_time = late["label_time"] is not None
+    return f"--label-time {late['label_time']}" if by_time else f"--delay {late['delay']}"
+
+
 def what_waits(late: dict[str, Any]) -> str:
     """Say how many events wait for their labels, and by which option these come."""
-    count, by_time = late["count"], late["label_time"] is not None
-    option = f"--label-time {late['label_time']}" if by_time else f"--delay {late['delay']}"
+    count, option = late["count"], late_option(late)
     if count == 1:
         return f"1 event waits for its label, which comes by {option}"
     return f"{f'{count:,}' if count else 'no'} events wait for their labels, which come by {option}"
