@@ -79,6 +79,20 @@ def test_the_python_of_the_page_on_extending_prints_what_it_says(tmp_path):
     assert done.stdout == page.split("```text\n")[1].split("```")[0]
 
 
+def test_every_page_is_in_a_menu_of_the_site():
+    docs = ROOT / "docs"
+    menus = re.findall(r"```{toctree}\n(.*?)```", (docs / "index.md").read_text(), re.DOTALL)
+    listed = [line for menu in menus for line in menu.splitlines() if line and line[0] != ":"]
+    pages = {str(p.relative_to(docs).with_suffix("")) for p in docs.rglob("*.md")}
+    assert sorted(pages - {"index"}) == sorted(p for p in listed if not p.startswith(".."))
+
+
+def test_the_page_on_categories_prints_what_it_says(capsys):
+    page = (ROOT / "docs" / "categories.md").read_text()
+    exec(page.split("```python")[1].split("```")[0], {})
+    assert capsys.readouterr().out.strip() == page.split("```text")[1].split("```")[0].strip()
+
+
 def test_every_public_name_is_there_and_described():
     for name in lopsided.__all__:
         assert getattr(lopsided, name).__doc__

@@ -1,5 +1,5 @@
-// AROW, adaptive regularization of weights (Crammer et al. 2009), over any covariance.
-//
+// AROW, adaptive regularization of weights (Crammer et al. 2009), over any covariance. With l = 1 - y p, v = x' Sigma x:
+//   mean += l y Sigma x / (v + r),   Sigma -= Sigma x x' Sigma / (v + r)
 // A cost divides r, in the step and in the covariance: the closed form of the squared hinge times the cost, whose step
 // never goes beyond the margin. With CostIn::step it multiplies the step instead, as in files of Recommended.
 #pragma once

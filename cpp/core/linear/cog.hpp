@@ -1,4 +1,4 @@
-// COG, cost-sensitive online gradient descent (Wang, Zhao, Hoi 2012, algorithm 1).
+// COG, cost-sensitive online gradient descent (Wang, Zhao, Hoi 2012, algorithm 1): w += learning_rate * slope * y * x.
 #pragma once
 
 #include "../simd.hpp"

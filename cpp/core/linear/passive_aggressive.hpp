@@ -1,4 +1,4 @@
-// Passive-aggressive steps (Crammer et al. 2006) and the prediction-based cost-sensitive form.
+// Passive-aggressive (Crammer et al. 2006): w += tau y x, tau = l / |x|^2, at most C, or l / (|x|^2 + 1/(2C)); and CPA.
 #pragma once
 
 #include "../simd.hpp"

@@ -1,4 +1,4 @@
-// PAUM, the perceptron with uneven margins (Li et al. 2002): a step whenever y p <= tau_y.
+// PAUM, the perceptron with uneven margins (Li et al. 2002): w += learning_rate * y * x whenever y p <= tau_y.
 #pragma once
 
 #include "../simd.hpp"

@@ -52,8 +52,9 @@ class LazyGroup(click.Group):
         """Import a command."""
         if name not in _COMMANDS:
             return None
-        module = importlib.import_module(f".{name}", __name__)
-        return with_config(module.command)
+        command = with_config(importlib.import_module(f".{name}", __name__).command)
+        command.name = name
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
