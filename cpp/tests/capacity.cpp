@@ -48,6 +48,29 @@ TEST(alarms_are_spread_over_the_period) {
   for (const Count raised : quarters) CHECK(raised >= 5 && raised <= 15);
 }
 
+TEST(alarms_of_one_gain_are_spread_too) {
+  Capacity capacity = with(40, 1000);
+  std::vector<Count> quarters(4);
+  for (Count k = 0; k < 5000; ++k) {
+    const bool raised = capacity.allows(uniform(5, k) < 0.3, 7, 0);
+    if (k >= 4000) quarters[(k - 4000) / 250] += raised;
+  }
+  for (const Count raised : quarters) CHECK(raised >= 8 && raised <= 12);
+}
+
+TEST(few_high_gains_among_many_of_one_bin_are_not_missed) {
+  Capacity capacity = with(40, 1000);
+  Count high = 0, low = 0, missed = 0;
+  for (Count k = 0; k < 20000; ++k) {
+    const bool is_high = uniform(6, k) < 0.01;
+    const bool raised = capacity.allows(true, is_high ? 100 : 1, 0);
+    if (k < 1000) continue;
+    (is_high ? high : low) += raised;
+    missed += is_high && !raised;
+  }
+  CHECK(missed * 20 <= high && low > 2 * high);
+}
+
 TEST(the_highest_gains_are_chosen) {
   Capacity capacity = with(20, 1000);
   double sum = 0, count = 0;

@@ -147,3 +147,13 @@ def test_a_paced_budget_is_saved_with_its_place_in_the_period():
 def test_pace_needs_periods():
     with pytest.raises(ParameterError, match="with a period"):
         lopsided.Active(model(), budget=100, pace=True).fit(X, Y)
+
+
+def test_alarms_of_one_gain_are_spread_over_the_period():
+    x = (RNG.uniform(size=(N, 1)) < 0.3).astype(float)  # two gains only
+    y = ((x[:, 0] > 0) & (RNG.uniform(size=N) < 0.5)).astype(int)
+    result = lopsided.progressive(model(costs=COSTS, capacity="20/1000"), x, y)
+    quarters = result.alarms.reshape(-1, 4, 250).sum(axis=2)[2:]
+    assert (quarters.sum(axis=1) >= 18).all()
+    assert (quarters >= 3).all()
+    assert (quarters <= 7).all()

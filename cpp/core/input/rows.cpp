@@ -1,7 +1,6 @@
 #include "rows.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <sstream>
 
 #include "../numbers/loops.hpp"
@@ -28,6 +27,18 @@ double checked_square(const double* values, const Index* indices, Index n, Count
   }
   if (square < 1) throw DataError("values too small: their squares vanish", static_cast<std::int64_t>(i));
   throw DataError("values too large: their squares overflow", static_cast<std::int64_t>(i));
+}
+
+// By column; cells of one column stay in their order.
+void sort_cells(std::vector<Scratch::Cell>& cells) {
+  const auto before = [](const Scratch::Cell& a, const Scratch::Cell& b) { return a.index < b.index; };
+  if (cells.size() > 32) return std::stable_sort(cells.begin(), cells.end(), before);
+  for (std::size_t k = 1; k < cells.size(); ++k) {
+    const Scratch::Cell cell = cells[k];
+    std::size_t at = k;
+    for (; at > 0 && before(cell, cells[at - 1]); --at) cells[at] = cells[at - 1];
+    cells[at] = cell;
+  }
 }
 
 }  // namespace
@@ -146,26 +157,26 @@ DenseRow Rows::scattered(Count i, Scratch& scratch) const {
   return {scratch.values.data(), columns_, x.square};
 }
 
-// Columns in order, duplicates summed.
+// Columns in order, duplicates summed. Tables with categories have such rows, of a few cells: no memory is allocated.
 SparseRow Rows::sorted(const SparseRow& row, Count i, Scratch& scratch) const {
-  std::vector<Index> order(row.size);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return row.indices[a] < row.indices[b]; });
-  Scratch merged;
-  for (const Index k : order) {
-    const Index j = row.indices[k];
-    if (j < 0 || j >= columns_) out_of_range(j, columns_, i);
-    if (!merged.indices.empty() && merged.indices.back() == j) {
-      merged.values.back() += row.values[k];
+  auto& cells = scratch.cells;
+  cells.resize(static_cast<std::size_t>(row.size));
+  for (Index k = 0; k < row.size; ++k) cells[k] = {row.indices[k], row.values[k]};
+  sort_cells(cells);
+  scratch.indices.resize(cells.size());
+  scratch.values.resize(cells.size());
+  Index n = 0;
+  for (const Scratch::Cell& cell : cells) {
+    if (cell.index < 0 || cell.index >= columns_) out_of_range(cell.index, columns_, i);
+    if (n > 0 && scratch.indices[n - 1] == cell.index) {
+      scratch.values[n - 1] += cell.value;
     } else {
-      merged.indices.push_back(j);
-      merged.values.push_back(row.values[k]);
+      scratch.indices[n] = cell.index;
+      scratch.values[n++] = cell.value;
     }
   }
-  scratch = std::move(merged);
   const Index* indices = scratch.indices.data();
   const double* values = scratch.values.data();
-  const auto n = static_cast<Index>(scratch.indices.size());
   return {indices, values, n, checked_square(values, indices, n, i)};
 }
 

@@ -23,8 +23,13 @@ LOPSIDED_INLINE inline double sparse_square(const double* values, Index n) {
 }
 
 struct Scratch {
+  struct Cell {
+    Index index;
+    double value;
+  };
   std::vector<double> values;
   std::vector<Index> indices;
+  std::vector<Cell> cells;  // of a row to be sorted
 };
 
 class Rows;

@@ -7,7 +7,7 @@ namespace lopsided {
 namespace {
 
 constexpr double memory = 4096;  // events
-constexpr double ahead = 1.0 / 8;
+constexpr double slack = 1.0 / 8;  // of the capacity: how far spending may be ahead or behind
 constexpr double rescale = 0x1p-32;
 
 }  // namespace
@@ -16,10 +16,12 @@ bool Capacity::allows(bool wanted, double gain, double day) {
   arrive(day);
   const std::size_t bin = Calibration::bin(wanted ? gain : -1);
   count(bin);
-  const double past = elapsed(day);
-  const bool room =
-      static_cast<double>(spent_ + 1) <= alarms_ && static_cast<double>(spent_) < alarms_ * (past + ahead);
-  const bool raised = wanted && room && share_above(bin) * coming(past) <= left();
+  const double past = elapsed(day), spent = static_cast<double>(spent_), events = coming(past);
+  const bool room = spent + 1 <= alarms_ && spent < alarms_ * (past + slack);
+  const bool all_fit = share_from(bin) * events <= left();
+  const bool some_fit = spent < alarms_ * past && share_from(bin + 1) * events <= left();
+  const bool behind = spent < alarms_ * (past - slack);
+  const bool raised = wanted && room && (all_fit || some_fit || behind);
   spent_ += raised;
   ++met_, ++events_;
   return raised;
@@ -53,12 +55,12 @@ double Capacity::coming(double elapsed) const {
   return std::max(1.0, events * (1 - elapsed) / std::max(elapsed, 0x1p-10));
 }
 
-// The share of recent events of a higher gain, and half of those of the same bin. Gains of at least 0 are the first bins.
-double Capacity::share_above(std::size_t bin) const {
-  double above = gains_[bin] / 2, all = 0;
+// The share of recent events whose gain is in this bin or a higher one. Gains of at least 0 are the first bins.
+double Capacity::share_from(std::size_t bin) const {
+  double above = 0, all = 0;
   for (std::size_t k = 0; k < gains_.size(); ++k) {
     all += gains_[k];
-    above += k > bin && k < gains_.size() / 2 ? gains_[k] : 0;
+    above += k >= bin && k < gains_.size() / 2 ? gains_[k] : 0;
   }
   return above / all;
 }

@@ -1,8 +1,10 @@
 // How many alarms may be raised in a period: those of the highest gain, spread over the period, and never too many.
 //
-// An alarm is raised if there is room for it, and if no larger share of recent events had a higher gain than the share
-// of coming events for which there is room. Gains are kept as a histogram of the bins of Calibration. At most an eighth
-// of the capacity is spent ahead of time.
+// An alarm is raised if there is room for all coming events of its gain or a higher one, as far as recent events tell.
+// Where there is room for a part of those of its gain, it is raised if less is spent than the share of the period that
+// has passed. Gains are kept as a histogram of the bins of Calibration. Spending is at most an eighth of the capacity
+// ahead of the period; where it is more than that behind, as gains were higher lately than they are now, any alarm that
+// is wanted is raised.
 #pragma once
 
 #include <array>
@@ -43,7 +45,7 @@ class Capacity {
   void arrive(double day);
   double elapsed(double day) const;
   double coming(double elapsed) const;
-  double share_above(std::size_t bin) const;
+  double share_from(std::size_t bin) const;
   void count(std::size_t bin);
   void resume(const std::vector<double>& gains);
 

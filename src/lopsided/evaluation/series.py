@@ -56,9 +56,14 @@ class SeriesWatch:
         rows = np.concatenate([self._buffer, values])
         found: list[tuple[int, str, float, float]] = []
         whole = len(rows) - len(rows) % _BLOCK
-        for first in range(0, whole, _BLOCK):
-            for k, was, now in self._compare(rows[first : first + _BLOCK]):
-                found.append((first + _BLOCK - 1 - before, names[k], was, now))
+        # A series after the other, so that a mean has the same bits however rows are cut.
+        blocks = np.ascontiguousarray(rows[:whole].T).reshape(len(names), whole // _BLOCK, _BLOCK)
+        with np.errstate(all="ignore"):
+            means, chances = blocks.mean(axis=2).T, blocks.var(axis=2).T / _BLOCK
+            use = np.isfinite(means) & np.isfinite(chances)
+        for b in range(len(means)):
+            for k, was, now in self._compare(means[b], chances[b], use[b]):
+                found.append(((b + 1) * _BLOCK - 1 - before, names[k], was, now))
             self._events += _BLOCK
         self._buffer = rows[whole:].copy()
         return found
@@ -74,15 +79,16 @@ class SeriesWatch:
         if self._events:  # it was 0 all the time
             self._sums["known"][-new:] = self._events / _BLOCK
 
-    def _compare(self, block: Floats) -> list[tuple[int, float, float]]:
+    def _compare(
+        self, mean: Floats, chance: Floats, use: NDArray[np.bool_]
+    ) -> list[tuple[int, float, float]]:
         s = self._sums
         with np.errstate(all="ignore"):
-            mean, chance = block.mean(axis=0), block.var(axis=0) / _BLOCK
-            use = np.isfinite(mean) & np.isfinite(chance)
             between = s["spread"] / np.maximum(s["known"] - 1, 1)
             unit = np.maximum(np.maximum(between, chance), s["floor"]) * (1 + 1 / s["known"])
             away = np.where(mean == s["mean"], 0.0, (mean - s["mean"]) / np.sqrt(unit))
-            away = np.clip(np.nan_to_num(away, nan=_MOST), -_MOST, _MOST)
+            away[np.isnan(away)] = _MOST
+            away = np.minimum(np.maximum(away, -_MOST), _MOST)
         judged = use & (s["known"] >= _LEAST)
         found: list[tuple[int, float, float]] = []
         for way, sign in (("up", 1.0), ("down", -1.0)):
@@ -95,7 +101,7 @@ class SeriesWatch:
             changed[k] = True
             # A mean that is another one is learned anew; how much it varies is not forgotten.
             s["floor"][k] = max(s["floor"][k], between[k], 0.5 * (now - was) ** 2)
-        for name in ("known", "spread", *_SUMS[4:]):
+        for name in ("known", "spread", *_SUMS[4:]) if found else ():
             s[name] = np.where(changed, 0.0, s[name])
         quiet = use & ~(judged & ((s["up"] > _LIMIT / 2) | (s["down"] > _LIMIT / 2)))
         known = s["known"] + quiet

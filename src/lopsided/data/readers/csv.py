@@ -18,7 +18,15 @@ from ..block import BadLines
 from .base import BLOCK_ROWS, CHUNK_BYTES, MAX_LINE_BYTES, MISSING_WORDS, Missing
 from .files import ByteStream, open_bytes
 from .parquet import ParquetReader
-from .tabular.arrow import TableReader, arrow, as_numbers, as_texts, as_times, kept_cells
+from .tabular.arrow import (
+    Dictionary,
+    TableReader,
+    arrow,
+    as_numbers,
+    as_texts,
+    as_times,
+    kept_cells,
+)
 from .tabular.cells import Cells
 from .tabular.classes import Classes, as_number
 from .tabular.columns import Roles, Which, heads
@@ -328,9 +336,10 @@ class CsvReader(TableReader):
             else:
                 yield from self._without_faults(rows)
             return
+        dictionaries: dict[int, Dictionary] = {}
         for start in range(0, len(rows), self._block_rows):
             part = rows.cut(start, start + self._block_rows)
-            cells = self._columns_of(table.slice(start, len(part)), part)
+            cells = self._columns_of(table.slice(start, len(part)), part, dictionaries)
             last = start + len(part) >= len(rows)
             cells.faults = [f for f in faults if last or (f.line or 0) <= part.lines[-1]]
             faults = faults[len(cells.faults) :]
@@ -369,9 +378,13 @@ class CsvReader(TableReader):
             for one in faults:
                 self.bad.add(one)
 
-    def _columns_of(self, table: Any, rows: Rows) -> Cells:
+    def _columns_of(self, table: Any, rows: Rows, dictionaries: dict[int, Dictionary]) -> Cells:
         def texts(at: int | None, missing: Sequence[str]) -> Any:
-            return as_texts(table.column(str(at)).chunk(0), missing)
+            assert at is not None
+            column = table.column(str(at)).chunk(0)
+            if at not in dictionaries:
+                dictionaries[at] = Dictionary.of(column, missing)
+            return as_texts(column, dictionaries[at])
 
         def times(at: int) -> Any:
             return as_times(table.column(str(at)), self._words(), self._pa)

@@ -11,8 +11,16 @@ from ...errors import DataError
 from ...estimator.schema import Schema
 from ..block import BadLines
 from .base import BLOCK_ROWS, Missing
-from .tabular.arrow import TableReader, arrow, as_numbers, as_texts, as_times, kept_cells
-from .tabular.cells import Cells
+from .tabular.arrow import (
+    Dictionary,
+    TableReader,
+    arrow,
+    as_numbers,
+    as_texts,
+    as_times,
+    kept_cells,
+)
+from .tabular.cells import Cells, Texts
 from .tabular.classes import Classes
 from .tabular.columns import Columns, Roles, Which
 from .tabular.sources import source_of
@@ -157,6 +165,10 @@ class ParquetReader(TableReader):
             assert at is not None
             return batch.column(self.columns.names[at])
 
+        def texts(at: int | None) -> Texts:
+            coded = self._coded(column(at))
+            return as_texts(coded, Dictionary.of(coded, ("",)))
+
         def found(line: int, at: int) -> str:
             value = column(at)[line - row].as_py()
             return "" if value is None else str(value)
@@ -166,8 +178,8 @@ class ParquetReader(TableReader):
         return Cells(
             np.arange(row, row + rows, dtype=np.int64),
             as_numbers([self._floats(column(at)) for at in self._numeric], rows),
-            [as_texts(self._coded(column(at)), ("",)) for at in self._categorical],
-            as_texts(self._coded(column(columns.label)), ("",)) if self._labelled else None,
+            [texts(at) for at in self._categorical],
+            texts(columns.label) if self._labelled else None,
             None if weight is None else as_numbers([self._floats(column(weight))], rows)[:, 0],
             found,
             None if columns.time is None else as_times(column(columns.time), ("",), self._pa),

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import importlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -342,17 +342,29 @@ def _as_text(value: Any) -> str:
     return str(value)
 
 
-def as_texts(column: Any, missing: Collection[str]) -> Texts:
+class Dictionary(NamedTuple):
+    """The values of an Arrow dictionary array, and the codes of those that mean missing."""
+
+    values: list[Any]
+    absent: list[int]
+
+    @classmethod
+    def of(cls, column: Any, missing: Collection[str]) -> Dictionary:
+        """Return that of a column."""
+        values: list[Any] = column.dictionary.to_pylist()
+        known = {None, *missing}
+        return cls(
+            values, [k for k, value in enumerate(values) if value in known or value != value]
+        )
+
+
+def as_texts(column: Any, dictionary: Dictionary) -> Texts:
     """Return an Arrow dictionary array as codes and values; some values mean missing."""
     codes: NDArray[np.int32] = _values(
         column.indices, column.indices.type.to_pandas_dtype(), -1
     ).astype(np.int32)
-    values: list[Any] = column.dictionary.to_pylist()
-    absent = [
-        code
-        for code, value in enumerate(values)
-        if value is None or value in missing or value != value
-    ]
-    if absent:
-        codes[np.isin(codes, absent)] = -1
-    return Texts(codes, values)
+    if dictionary.absent:
+        missing = np.zeros(len(dictionary.values) + 1, bool)
+        missing[dictionary.absent] = True
+        codes[missing[codes]] = -1
+    return Texts(codes, dictionary.values)

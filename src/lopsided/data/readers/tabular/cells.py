@@ -31,10 +31,10 @@ class Texts:
     values: list[Any]
 
     def first_rows(self) -> NDArray[np.int64]:
-        """Return the first row of each value, -1 if it does not occur."""
-        first = np.full(len(self.values) + 1, -1, dtype=np.int64)  # the last entry is for missing
+        """Return the first row of each value and of missing ones, -1 if there is none."""
+        first = np.full(len(self.values) + 1, -1, dtype=np.int64)
         first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]
-        return first[:-1]
+        return first
 
 
 @dataclasses.dataclass
@@ -132,6 +132,9 @@ class Encoder:
         self._means = RunningMeans(numeric, means, learning=learning)
         self._learning = learning
         self._time_features, self._mixed = time_features, mixed
+        # Of each categorical column: the values met last, and their columns (-1: not looked up).
+        nothing: tuple[list[Any], NDArray[np.int32]] = ([], np.zeros(0, np.int32))
+        self._found = [nothing] * len(self.categorical)
         self.dropped = 0
 
     @property
@@ -242,7 +245,7 @@ class Encoder:
             codes = codes.copy()
             codes[list(faults)] = -1
         label = Texts(codes, cells.label.values)
-        first = label.first_rows()
+        first = label.first_rows()[:-1]
         used = np.flatnonzero(first >= 0)
         for code in used[np.argsort(first[used])].tolist():
             expected = self._classes.admit(label.values[code])
@@ -252,9 +255,11 @@ class Encoder:
                 faults.update(dict.fromkeys(np.flatnonzero(codes == code).tolist(), fault))
 
     def _labels(self, label: Texts) -> NDArray[Any]:
-        used, codes = np.unique(label.codes, return_inverse=True)
-        labels: NDArray[Any] = self._classes.array(label.values[code] for code in used)[codes]
-        return labels
+        used = np.flatnonzero(np.bincount(label.codes))
+        places = np.zeros(len(label.values), np.int64)
+        places[used] = np.arange(len(used))
+        labels = self._classes.array(label.values[code] for code in used)
+        return labels[places[label.codes]]
 
     # Features ------------------------------------------------------------------------------------
 
@@ -320,7 +325,8 @@ class Encoder:
         for k, (j, name) in enumerate(indicators, width):
             indices[:, k], data[:, k] = self._column(name), absent[:, j]
         there = data != 0
-        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
+        indptr = np.zeros(rows + 1, np.int64)
+        np.cumsum(np.count_nonzero(there, axis=1), out=indptr[1:])
         if self._hash_bits is not None:
             shape = (rows, 1 << self._hash_bits)
             return Sparse(indptr, indices[there], data[there], shape, hashed=True)
@@ -330,27 +336,31 @@ class Encoder:
     def _one_hot(self, texts: list[Texts], absent: NDArray[np.bool_]) -> list[NDArray[np.int32]]:
         """Return the column of each value; new ones in the order of rows, then of columns."""
         new = self._new_indicators(absent)
-        features: list[dict[int, str]] = []
-        for at, text in zip(self.categorical, texts, strict=True):
-            column = self._columns.names[at]
+        unknown: list[dict[int, str]] = []
+        for k, (at, text) in enumerate(zip(self.categorical, texts, strict=True)):
+            values, places = self._found[k]
+            if values is not text.values:
+                places = np.full(len(text.values) + 1, -1, dtype=np.int32)
+                self._found[k] = text.values, places
             first = text.first_rows()
-            used = np.flatnonzero(first >= 0).tolist()
-            named = {code: f"{column}={text.values[code]}" for code in used}
-            if column in self._mixed:
-                numbers = [code for code in used if number_in(text.values[code]) is not None]
-                named |= dict.fromkeys(numbers, column)
+            first[-1] = first[-1] if self._missing == "indicate" else -1
+            codes = np.flatnonzero((first >= 0) & (places < 0)).tolist()
+            named = self._names_of(self._columns.names[at], text.values, codes)
             new += [(int(first[c]), at, n) for c, n in named.items() if n not in self._place]
-            empty = text.codes < 0
-            if self._missing == "indicate" and empty.any():
-                named[-1] = f"{column}={MISSING}"
-                if named[-1] not in self._place:
-                    new.append((int(np.argmax(empty)), at, named[-1]))
-            features.append(named)
+            unknown.append(named)
         self._add([name for *_, name in sorted(new)])
-        places = [np.zeros(len(text.values) + 1, dtype=np.int32) for text in texts]
-        for place, named in zip(places, features, strict=True):
-            place[list(named)] = [self._column(name) for name in named.values()]
-        return places
+        for (_, places), named in zip(self._found, unknown, strict=True):
+            places[list(named)] = [self._column(name) for name in named.values()]
+        return [places for _, places in self._found]
+
+    def _names_of(self, column: str, values: list[Any], codes: list[int]) -> dict[int, str]:
+        """Return the features of some codes; the one behind those of the values means missing."""
+        missing = {codes.pop(): f"{column}={MISSING}"} if codes[-1:] == [len(values)] else {}
+        named = {code: f"{column}={values[code]}" for code in codes}
+        if column in self._mixed:
+            numbers = (code for code in codes if number_in(values[code]) is not None)
+            named |= dict.fromkeys(numbers, column)
+        return named | missing
 
     def _column(self, name: str) -> int:
         if self._hash_bits is not None:
