@@ -53,6 +53,16 @@ class Decisions(Sequence[Decision]):
         self._labels = labels
 
     @property
+    def first(self) -> int:
+        """The number of the first event."""
+        return int(self._first)
+
+    @property
+    def n_forgotten(self) -> int:
+        """How many older events can no longer be told, since too many were waiting."""
+        return int((self._forgotten >= 0).sum())
+
+    @property
     def id(self) -> NDArray[np.int64]:
         """The numbers of the events."""
         return np.arange(self._first, self._first + len(self))

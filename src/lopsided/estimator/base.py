@@ -228,13 +228,17 @@ class OnlineClassifier(Learning):
         x : dict or 1-D array
             The event.
         """
+        return explanation(*self.explained(x))
+
+    def explained(self, x: Any) -> tuple[tuple[float, list[Any]], list[str], Any]:
+        """Return what `explanation` makes a text of: the parts of a score, names, the event."""
         core = self.fitted.core
         found, event = core.explain_one(x), x
         if found is None:
             event = self._event_to_score(x, core)
             found = core.explain_one(event, True)
         assert found is not None
-        return explanation(found, core.names, event)
+        return found, core.names, event
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""

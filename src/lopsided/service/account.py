@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from msgspec import Struct, field
 
@@ -73,13 +74,16 @@ class Drift(Struct):
     usual: float = 0.0
     square: float = 0.0
 
-    def add(self, value: float) -> None:
-        """Meet a value."""
-        self.events = n = self.events + 1
-        self.recent += (_FAST if n * _FAST > 1 else 1 / n) * (value - self.recent)
-        rate = _SLOW if n * _SLOW > 1 else 1 / n
-        self.usual += rate * (value - self.usual)
-        self.square += rate * (value * value - self.square)
+    def add(self, values: Iterable[float]) -> None:
+        """Meet values, one after the other."""
+        n, recent, usual, square = self.events, self.recent, self.usual, self.square
+        for value in values:
+            n += 1
+            recent += (_FAST if n * _FAST > 1 else 1 / n) * (value - recent)
+            rate = _SLOW if n * _SLOW > 1 else 1 / n
+            usual += rate * (value - usual)
+            square += rate * (value * value - square)
+        self.events, self.recent, self.usual, self.square = n, recent, usual, square
 
     def shift(self) -> float | None:
         """Return the distance of the recent mean in its own standard errors; None at first."""

@@ -13,7 +13,7 @@ import msgspec
 from . import desk, figures, inference, pages
 from .auth import Guard, new_token
 from .commands import admin, questions
-from .commands.events import add_events, history, score_unstored
+from .commands.events import AddEvents, history, score_unstored
 from .commands.labels import add_labels
 from .driver import Driver
 from .http import NDJSON, Patience, Request, Response, Routes, Send, decoded, refusal, reply
@@ -181,7 +181,7 @@ class App:
     async def decide(self, name: str, events: list[Event]) -> list[bytes]:
         """Return the answers about events; when the disk is full they are scored only."""
         try:
-            found: list[bytes] = await self.run(add_events, name, events)
+            found: list[bytes] = await self.driver.submit(AddEvents(name, events))
         except Refusal as error:
             if error.status != 507:
                 raise

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algorithms.active import Active, resolved
 from ..algorithms.budget import as_budget
-from ..algorithms.decision import Decision
 from ..catalog import find
 from ..errors import InputError, LopsidedError
+from ..estimator.reasons import strongest
 from ..persist import from_bytes, to_bytes
 from .types import Costs, StreamConfig
 
 _REASONS = 5  # as many as a person reads
+
+
+class Met(NamedTuple):
+    """What a model says of events, a list for each thing said."""
+
+    first: int  # the number of the first one
+    score: list[float]
+    predicted: list[Any]
+    asked: list[bool]
+    probability: list[float]
+    forgotten: int
 
 
 class Learner:
@@ -83,15 +94,24 @@ class Learner:
         self.model.check_params()
         self.model.refresh()
 
-    def ask(self, x: dict[str, Any], time: float) -> Decision:
-        """Meet an event."""
-        if self.model.needs_time:
-            return self.model.ask(x, time=time)
-        return self.model.ask(x)
-
-    def ask_many(self, xs: list[dict[str, Any]], times: Sequence[float]) -> Sequence[Decision]:
-        """Meet several events, or none if one of them is bad."""
-        return list(self.model.ask_many(xs, time=list(times) if self.model.needs_time else None))
+    def meet(self, xs: list[dict[str, Any]], times: Sequence[float], *, alone: bool = True) -> Met:
+        """Meet events, all or none if one of them is bad; `alone`: a single one is just asked."""
+        time = list(times) if self.model.needs_time else None
+        if alone and len(xs) == 1:
+            one = self.model.ask(xs[0], time=None if time is None else time[0])
+            return Met(
+                one.id, [one.score], [one.predicted], [one.asked], [one.probability],
+                int(one.forgotten is not None),
+            )  # fmt: skip
+        found = self.model.ask_many(xs, time=time)
+        return Met(
+            found.first,
+            found.score.tolist(),
+            found.predicted.tolist(),
+            found.asked.tolist(),
+            found.probability.tolist(),
+            found.n_forgotten,
+        )
 
     def label(self, event: int, x: dict[str, Any], y: Any, weight: float) -> None:
         """Learn from a label, of an event that waits for one or of any other."""
@@ -140,10 +160,9 @@ class Learner:
         if not self.ready:
             return None
         try:
-            found = self.model.explain_one(x).reasons[:_REASONS]
+            return strongest(*self.model.explained(x), _REASONS)
         except (LopsidedError, TypeError, ValueError):  # not a sum over features
             return None
-        return [(reason.feature, reason.effect) for reason in found]
 
     def budget_left(self) -> float | None:
         """Return how many labels may be bought now; None without a limit."""
@@ -169,11 +188,14 @@ class Learner:
         return {name: getattr(found, name) for name in found.__dataclass_fields__}
 
 
-def check_name_count(learner: Learner, x: dict[str, Any], limit: int) -> None:
+def check_name_count(learner: Learner, xs: list[dict[str, Any]], limit: int) -> None:
     """Raise if an event brings more names than a model may have."""
-    if learner.features + len(x) <= limit:
-        return
-    known = learner.names()
-    new = [n for n, v in x.items() if (f"{n}={v}" if isinstance(v, str) else n) not in known]
-    if len(known) + len(new) > limit:
-        raise InputError(f"feature {new[0]!r} is one too many: the limit is {limit}")
+    known: set[str] | None = None
+    room = limit - learner.features
+    for x in xs:
+        if len(x) <= room:
+            continue
+        known = learner.names() if known is None else known
+        new = [n for n, v in x.items() if (f"{n}={v}" if isinstance(v, str) else n) not in known]
+        if len(known) + len(new) > limit:
+            raise InputError(f"feature {new[0]!r} is one too many: the limit is {limit}")

@@ -5,12 +5,20 @@ from __future__ import annotations
 import msgspec
 
 from ..errors import LopsidedError
-from .storage import Row, Storage
+from .packing import pack_answers
+from .storage import EVENTS, PACKED, Row, Storage
 from .stream import Stream, digest
-from .types import Answer, Event, LabelRow, NewModel, Promotion, Refusal, StreamConfig, encode
+from .types import (
+    LabelRow,
+    NewModel,
+    Promotion,
+    Refusal,
+    StreamConfig,
+    encode,
+    read_answer,
+    read_event,
+)  # fmt: skip
 
-read_event = msgspec.json.Decoder(Event).decode
-read_answer = msgspec.json.Decoder(Answer).decode
 read_label = msgspec.json.Decoder(LabelRow).decode
 read_config = msgspec.json.Decoder(StreamConfig).decode
 read_model = msgspec.json.Decoder(NewModel).decode
@@ -68,33 +76,39 @@ def replay(storage: Storage, streams: dict[int, Stream], start: dict[int, int]) 
     for row in storage.rows(min(start.values(), default=0)):
         if row.seq <= start.get(row.stream, row.seq):
             continue
-        count += 1
         if group and row.first != group[0].first:
-            apply_events(streams[group[0].stream], group)
+            count += apply_events(streams[group[0].stream], group)
             group = []
-        if row.kind == "event":
+        if row.kind in EVENTS:
             group.append(row)
         else:
+            count += 1
             apply_row(storage, streams[row.stream], row)
     if group:
-        apply_events(streams[group[0].stream], group)
+        count += apply_events(streams[group[0].stream], group)
     return count
 
 
-def apply_events(stream: Stream, rows: list[Row]) -> None:
-    """Meet events again that came together."""
-    events = [read_event(row.body) for row in rows]
+def apply_events(stream: Stream, rows: list[Row]) -> int:
+    """Meet events again that came together; return how many."""
+    held = [[event for event, _ in row.events()] for row in rows]
+    events = [event for part in held for event in part]
     times = [event.time for event in events]
+    first = rows[0].seq - len(held[0]) + 1
     try:
-        answers = stream.meet(events, times, rows[0].seq)  # type: ignore[arg-type]
+        answers = stream.meet(events, times, first)  # type: ignore[arg-type]
     except Refusal as error:
         raise ReplayError(f"row {rows[0].seq} was accepted once and now is not: {error}") from None
-    for row, answer in zip(rows, answers, strict=True):
-        if encode(answer) != row.out:
+    at = 0
+    for row, part in zip(rows, held, strict=True):
+        found = answers[at : at + len(part)]
+        at += len(part)
+        if (pack_answers(found) if row.kind == PACKED else encode(found[0])) != row.out:
             raise ReplayError(
                 f"row {row.seq} now has another answer than it had: the log was altered, or this "
                 "program or machine computes otherwise than the one that wrote it"
             )
+    return len(events)
 
 
 def apply_row(storage: Storage, stream: Stream, row: Row) -> None:

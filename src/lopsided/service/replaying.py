@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Struct, field
 
 from .account import Account
-from .recovery import read_answer, read_config, read_event, read_label
-from .storage import FolderError, Row, Storage
+from .recovery import read_config, read_label
+from .storage import EVENTS, FolderError, Row, Storage
 from .stream import Stream
-from .types import Answer, Costs, Event, LabelRow, NewModel
+from .types import Answer, Costs, Event, LabelRow, NewModel, read_answer, read_event
 
 
 class Replayed(Struct):
@@ -41,12 +41,12 @@ def feed(storage: Storage, stream: Stream, source: int | None = None) -> Replaye
     out = Replayed()
     seqs, ids, scores, flags = array("q"), array("q"), array("d"), bytearray()
     for row in storage.rows(stream=stream.id if source is None else source):
-        if row.kind == "event":
-            answer = _meet(stream, row)
-            seqs.append(row.seq)
-            ids.append(answer.id)
-            scores.append(answer.score)
-            flags.append(answer.flag)
+        if row.kind in EVENTS:
+            for answer in _meet(stream, row):
+                seqs.append(answer.seq)
+                ids.append(answer.id)
+                scores.append(answer.score)
+                flags.append(answer.flag)
         elif row.kind == "label":
             label = read_label(row.body)
             at = bisect_left(seqs, label.event)
@@ -67,10 +67,10 @@ def feed(storage: Storage, stream: Stream, source: int | None = None) -> Replaye
     return out
 
 
-def _meet(stream: Stream, row: Row) -> Answer:
-    event = read_event(row.body)
-    (answer,) = stream.meet([event], [float(event.time)], row.seq)  # type: ignore[arg-type]
-    return answer
+def _meet(stream: Stream, row: Row) -> list[Answer]:
+    events = [event for event, _ in row.events()]
+    times = [float(event.time) for event in events]  # type: ignore[arg-type]
+    return stream.meet(events, times, row.seq - len(events) + 1)
 
 
 def _count(account: Account, stream: Stream, label: LabelRow, event: Event, flag: bool) -> None:

@@ -6,15 +6,18 @@ let anything fail.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import sqlite3
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .packing import LEAST, MOST, pack_answers, pack_events
 from .recovery import CutLogError, recover
-from .storage import Row, Storage, Witness
+from .storage import PACKED, Row, Storage, Witness
 from .stream import Stream, digest
-from .types import Refusal, encode
+from .types import Answer, Event, Refusal, encode
 
 Command = Callable[["Transaction"], Any]
 
@@ -33,6 +36,7 @@ class Transaction:
         self._sequencer = sequencer
         self._storage, self.streams = sequencer.storage, sequencer.streams
         self._rows: list[Row] = []  # not in the database yet: one statement for all is quicker
+        self._keys: list[tuple[int, str, int]] = []  # of the events among them
         self.fresh: dict[tuple[int, str], bytes] = {}  # the answers to events among them
         self.now = now
         self.written = False
@@ -48,8 +52,8 @@ class Transaction:
     def flush(self) -> None:
         """Write the rows that were logged into the database."""
         if self._rows:
-            self._storage.append(self._rows)
-            self._rows = []
+            self._storage.append(self._rows, self._keys)
+            self._rows, self._keys = [], []
             self.fresh.clear()
 
     @property
@@ -60,11 +64,32 @@ class Transaction:
     def log(self, stream: int, kind: str, key: str | None, body: bytes, out: bytes | None) -> int:
         """Append a row and return its number."""
         seq = self.next
-        self.log_all([Row(seq, stream, kind, self.now, seq, key, body, out)])
+        self._log([Row(seq, stream, kind, self.now, seq, key, body, out)])
         return seq
 
-    def log_all(self, rows: list[Row]) -> None:
-        """Append rows that were applied together."""
+    def log_events(self, stream: int, events: list[Event], answers: list[Answer]) -> list[bytes]:
+        """Append events that were applied together; return their answers as JSON."""
+        out = list(map(encode, answers))
+        first, now = answers[0].seq, self.now
+        if len(events) < LEAST:
+            self._log(
+                [
+                    Row(first + i, stream, "event", now, first, event.key, encode(event), text)
+                    for i, (event, text) in enumerate(zip(events, out, strict=True))
+                ]
+            )
+        else:
+            for at in range(0, len(events), MOST):
+                part = answers[at : at + MOST]
+                body = pack_events(events[at : at + MOST])
+                last = part[-1].seq
+                row = Row(last, stream, PACKED, now, first, None, body, pack_answers(part))
+                self._log([row])
+        self._keys += [(stream, answer.key, answer.seq) for answer in answers]
+        self.fresh.update(((stream, a.key), text) for a, text in zip(answers, out, strict=True))
+        return out
+
+    def _log(self, rows: list[Row]) -> None:
         self.touch()
         self._rows += rows
         self._storage.seq = rows[-1].seq
@@ -97,6 +122,26 @@ class Transaction:
         if found is None:
             raise Refusal(404, f"there is no stream {name}")
         return found
+
+
+def _kind(command: Command) -> object:
+    """Return what commands have in common that may be done together; else the command."""
+    return getattr(command, "kind", command)
+
+
+def _done(transaction: Transaction, commands: list[Command]) -> list[Outcome]:
+    """Do commands of a kind: together if that is possible and none is refused."""
+    together = getattr(commands[0], "together", None)
+    if together is not None and len(commands) > 1:
+        with contextlib.suppress(Refusal):  # which of them it was is found one by one
+            return [Outcome(value, None) for value in together(transaction, commands)]
+    outcomes = []
+    for command in commands:
+        try:
+            outcomes.append(Outcome(command(transaction), None))
+        except Refusal as refusal:  # noqa: PERF203
+            outcomes.append(Outcome(None, refusal))
+    return outcomes
 
 
 class Sequencer:
@@ -157,13 +202,10 @@ class Sequencer:
     def run(self, commands: list[Command], now: float) -> tuple[list[Outcome], bool]:
         """Apply commands. Return what to answer, and whether to commit before that."""
         transaction = Transaction(self, now)
-        outcomes = []
+        outcomes: list[Outcome] = []
         try:
-            for command in commands:
-                try:
-                    outcomes.append(Outcome(command(transaction), None))
-                except Refusal as refusal:  # noqa: PERF203
-                    outcomes.append(Outcome(None, refusal))
+            for _, alike in itertools.groupby(commands, _kind):
+                outcomes += _done(transaction, list(alike))
             transaction.flush()
             if transaction.written and self.due:
                 self._snapshot(transaction)

@@ -12,32 +12,13 @@ from typing import Any, NamedTuple
 
 from .._atomic import sync_folder
 from ..errors import LopsidedError
+from .packing import Pack
+from .schema import FORMAT, make_current
+from .types import Answer, Event, encode, read_answer, read_event
 
-FORMAT = 1
-_SCHEMA = """
-create table meta(key text primary key, value) without rowid;
-create table stream(id integer primary key, name text unique not null);
--- The truth, append only: an operation and its answer.
-create table log(seq integer primary key, stream integer not null, kind text not null,
-  time real not null, first integer not null, key text, body blob not null, out blob);
-create unique index event on log(stream, key) where kind = 'event';
--- What follows from the log.
-create table label(seq integer primary key, stream integer not null, key text not null,
-  label blob not null, event integer not null, id text);
-create index label_key on label(stream, key);
-create unique index label_id on label(stream, id) where id is not null;
-create index label_waiting on label(stream, key) where event = 0;
-create table question(event integer primary key, stream integer not null, key text not null,
-  state text not null, priority real not null, lease text, until real, by text, answer integer);
-create unique index question_key on question(stream, key);
-create index question_open on question(stream, priority desc) where state = 'open';
-create index log_key on log(stream, key) where kind <> 'event' and key is not null;
-create index question_held on question(until) where state = 'held';
-create table snapshot(stream integer not null, model text not null, seq integer not null,
-  blob blob not null, sha256 text not null, primary key(stream, model, seq));
-create table token(id text primary key, name text not null, salt blob not null, hash blob not null,
-  role text not null, created real not null, expires real) without rowid;
-"""
+PACKED = "events"  # a row with many events, whose number is that of the last one
+EVENTS = ("event", PACKED)
+_PACKS = 64  # that are kept decoded
 
 
 class Row(NamedTuple):
@@ -51,6 +32,19 @@ class Row(NamedTuple):
     key: str | None
     body: bytes
     out: bytes | None
+
+    def pack(self) -> Pack:
+        """Return the events of a row that has many."""
+        assert self.out is not None
+        return Pack(self.body, self.out)
+
+    def events(self) -> list[tuple[Event, Answer]]:
+        """Return the events of a row and what was answered to them."""
+        if self.kind == PACKED:
+            pack = self.pack()
+            return [(pack.event(at), pack.answer(at)) for at in range(len(pack))]
+        assert self.out is not None
+        return [(read_event(self.body), read_answer(self.out))]
 
 
 class FolderError(LopsidedError):
@@ -67,10 +61,9 @@ class Storage:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._packs: dict[int, Pack] = {}
         self.db = self._connect(path)
-        if self.db.execute("pragma user_version").fetchone()[0] == 0:
-            self.db.executescript(f"begin; {_SCHEMA} pragma user_version = {FORMAT}; commit;")
-        found = self.db.execute("pragma user_version").fetchone()[0]
+        found = make_current(self.db)
         if found != FORMAT:
             raise FolderError(f"{os.fspath(path)} has format {found}, this program reads {FORMAT}")
         self.seq = self.last_seq()
@@ -81,6 +74,7 @@ class Storage:
         if not Path(path).is_file():
             raise FolderError(f"there is no {os.fspath(path)}")
         self = cls.__new__(cls)
+        self._packs = {}
         self.db = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True, timeout=5)
         self.db.isolation_level = None
         self.seq = self.last_seq()
@@ -110,6 +104,7 @@ class Storage:
         """Drop what was not committed."""
         if self.db.in_transaction:
             self.db.execute("rollback")
+        self._packs.clear()  # their numbers are used again
         self.seq = self.last_seq()
 
     def close(self) -> None:
@@ -122,17 +117,37 @@ class Storage:
         """Return the number of the newest row; numbers of deleted rows are not used again."""
         return int(self.db.execute("select coalesce(max(seq), 0) from log").fetchone()[0])
 
-    def append(self, rows: Iterable[Row]) -> None:
-        """Add rows that are numbered from `seq` + 1 on."""
+    def append(self, rows: Iterable[Row], keys: Iterable[tuple[int, str, int]] = ()) -> None:
+        """Add rows that are numbered from `seq` + 1 on, and the keys of the events in them."""
         self.db.executemany("insert into log values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self.db.executemany("insert into event values (?, ?, ?)", keys)
 
     def row(self, seq: int) -> Row | None:
-        """Return a row by number."""
-        found = self.db.execute("select * from log where seq = ?", (seq,)).fetchone()
-        return found and Row(*found)
+        """Return a row by number; an event that shares its row with others as one of its own."""
+        query = "select * from log where seq >= ? order by seq limit 1"
+        found = self.db.execute(query, (seq,)).fetchone()
+        if found is None:
+            return None
+        row = Row(*found)
+        if row.kind == PACKED:
+            return self._unpacked(row, seq)
+        return row if row.seq == seq else None
+
+    def _unpacked(self, row: Row, seq: int) -> Row | None:
+        """Return one of the events of a row."""
+        pack = self._packs.get(row.seq)
+        if pack is None:
+            if len(self._packs) >= _PACKS:
+                self._packs.clear()
+            pack = self._packs[row.seq] = row.pack()
+        at = seq - pack.first
+        if at < 0:
+            return None
+        body, out = encode(pack.event(at)), encode(pack.answer(at))
+        return Row(seq, row.stream, "event", row.time, row.first, pack.keys[at], body, out)
 
     def rows(self, after: int = 0, stream: int | None = None) -> Iterator[Row]:
-        """Yield the rows after a number, in order; none may be added meanwhile."""
+        """Yield the rows after a number, in order, as they are; none may be added meanwhile."""
         which, values = ("", ()) if stream is None else (" and stream = ?", (stream,))
         query = f"select * from log where seq > ?{which} order by seq"
         for row in self.db.execute(query, (after, *values)):
@@ -140,16 +155,62 @@ class Storage:
 
     def event(self, stream: int, key: str) -> Row | None:
         """Return the event of a key."""
-        found = self.db.execute(
-            "select * from log where kind = 'event' and stream = ? and key = ?", (stream, key)
-        ).fetchone()
-        return found and Row(*found)
+        query = "select seq from event where stream = ? and key = ?"
+        found = self.db.execute(query, (stream, key)).fetchone()
+        return None if found is None else self.row(found[0])
 
     def answers(self, stream: int, keys: list[str]) -> dict[str, bytes]:
         """Return the answers that events got when they came first, by key."""
-        marks = ",".join("?" * len(keys))
-        query = f"select key, out from log where kind='event' and stream=? and key in ({marks})"
-        return dict(self.db.execute(query, (stream, *keys)))
+        found = self.db.execute(
+            "select event.key, event.seq from json_each(?) as given cross join event "
+            "on event.stream = ? and event.key = given.value",
+            (encode(keys).decode(), stream),
+        ).fetchall()
+        rows = ((key, self.row(seq)) for key, seq in found)
+        return {key: row.out for key, row in rows if row is not None and row.out is not None}
+
+    def events(self, stream: int | None = None) -> Iterator[tuple[Event, Answer]]:
+        """Yield all events and what was answered to them."""
+        for row in self.rows(stream=stream):
+            if row.kind in EVENTS:
+                yield from row.events()
+
+    def last_before(self, time: float) -> int:
+        """Return the number up to which rows are older than that, if the clock never went back."""
+        low, high = 0, self.seq + 1
+        while low + 1 < high:
+            middle = (low + high) // 2
+            query = "select time from log where seq >= ? order by seq limit 1"
+            found = self.db.execute(query, (middle,)).fetchone()
+            if found is not None and found[0] < time:
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def some_events(self, stream: int, after: int, last: int, time: float) -> Iterator[Row]:
+        """Yield the rows of events between two numbers that are older than a time."""
+        query = (
+            "select * from log where seq > ? and seq <= ? and stream = ? and time < ? "
+            "and kind in ('event', 'events') order by seq"
+        )
+        for row in self.db.execute(query, (after, last, stream, time)):
+            yield Row(*row)
+
+    def forget(self, row: Row, before: int) -> None:
+        """Delete a row of events, and everything about them before a number."""
+        keys = row.pack().keys if row.kind == PACKED else [row.key]
+        named = [(row.stream, key) for key in keys]
+        first = row.seq - len(keys) + 1
+        self.do("delete from question where event between ? and ?", first, row.seq)
+        self.db.executemany("delete from label where stream = ? and key = ?", named)
+        later = [(*one, before) for one in named]
+        self.db.executemany(
+            "delete from log where stream = ? and key = ? and kind <> 'event' and seq < ?", later
+        )
+        self.db.executemany("delete from event where stream = ? and key = ?", named)
+        self.do("delete from log where seq = ?", row.seq)
+        self._packs.clear()
 
     # Labels ---------------------------------------------------------------------------------------
 

@@ -10,9 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from ..algorithms.decision import Decision
 from .account import Account, Calibration, Drift
-from .learner import Learner, check_name_count
+from .learner import Learner, Met, check_name_count
 from .types import Answer, Costs, Event, LabelRow, NewModel, Refusal, Score, StreamConfig, encode
 
 _BAD = (ValueError, TypeError, OverflowError)  # what estimators raise at bad events
@@ -80,24 +79,14 @@ class Stream:
         """Decide on events, numbered from `seq` on: on all of them, or on none if one is bad."""
         champion, xs = self.champion, [event.features for event in events]
         try:
-            for x in xs:
-                check_name_count(champion, x, self.config.max_features)
-            if len(xs) == 1:
-                found: Sequence[Decision] = (champion.ask(xs[0], times[0]),)
-            else:
-                found = champion.ask_many(xs, times)
+            check_name_count(champion, xs, self.config.max_features)
+            found = champion.meet(xs, times)
         except _BAD as error:
             row = getattr(error, "row", None)
             where = f"event {row}: " if row is not None and len(xs) > 1 else ""
             raise Refusal(422, f"{where}{error}") from None
         shadows = self._shadows(xs, times)
-        sure = champion.probabilities([decision.score for decision in found])
-        return [
-            self._answer(
-                event, decision, sure[i], seq + i, {n: s[i] for n, s in shadows.items()} or None
-            )
-            for i, (event, decision) in enumerate(zip(events, found, strict=True))
-        ]
+        return self._answers(events, found, shadows, seq)
 
     def _shadows(self, xs: list[dict[str, Any]], times: Sequence[float]) -> dict[str, list[bool]]:
         """Return what the challengers say; one that cannot is out."""
@@ -107,47 +96,45 @@ class Stream:
                 continue
             learner = self.learners[known.name]
             try:
-                found = learner.ask_many(xs, times)
+                found = learner.meet(xs, times, alone=False)
                 if learner.ready:
-                    out[known.name] = [d.predicted == self.config.positive for d in found]
+                    out[known.name] = [label == self.config.positive for label in found.predicted]
             except _BAD as error:
                 known.failed = str(error)
         return out
 
-    def _answer(
-        self,
-        event: Event,
-        decision: Decision,
-        probability: float | None,
-        seq: int,
-        shadow: dict[str, bool] | None,
-    ) -> Answer:
-        state, x = self.state, event.features
-        flag = self._flag(decision.predicted == self.config.positive, probability, event.costs)
-        why = None
-        if decision.asked:
-            unsure = "unsure" if decision.probability >= 0.5 else "check"
-            why = "suspected" if flag else unsure
-        state.events += 1
-        state.flagged += flag
-        state.asked += decision.asked
-        state.forgotten += decision.forgotten is not None
-        state.flags.add(float(flag))
-        state.scores.add(math.tanh(decision.score))
-        return Answer(
-            key=event.key,
-            seq=seq,
-            id=decision.id,
-            score=decision.score,
-            flag=flag,
-            asked=decision.asked,
-            ask_probability=decision.probability,
-            model=state.champion,
-            probability=probability,
-            why=why,
-            reasons=self.champion.reasons(x) if decision.asked else None,
-            shadow=shadow,
-        )
+    def _answers(
+        self, events: Sequence[Event], met: Met, shadows: dict[str, list[bool]], seq: int
+    ) -> list[Answer]:
+        """Return the answers to events that were met, and count them."""
+        state, champion, positive = self.state, self.champion, self.config.positive
+        sure = champion.probabilities(met.score)
+        alarms = [label == positive for label in met.predicted]
+        flags = [champion.ready and alarm for alarm in alarms]
+        for i, event in enumerate(events):
+            if event.costs is not None:
+                flags[i] = self._flag(alarms[i], sure[i], event.costs)
+        name, first = state.champion, met.first
+        answers = [
+            Answer(event.key, seq + i, first + i, score, flag, asked, chance, name, probability)
+            for i, (event, score, flag, asked, chance, probability) in enumerate(
+                zip(events, met.score, flags, met.asked, met.probability, sure, strict=True)
+            )
+        ]
+        for i, answer in enumerate(answers):
+            if answer.asked:
+                unsure = "unsure" if answer.ask_probability >= 0.5 else "check"
+                answer.why = "suspected" if answer.flag else unsure
+                answer.reasons = champion.reasons(events[i].features)
+            if shadows:
+                answer.shadow = {name: said[i] for name, said in shadows.items()}
+        state.events += len(answers)
+        state.flagged += sum(flags)
+        state.asked += sum(met.asked)
+        state.forgotten += met.forgotten
+        state.flags.add(map(float, flags))
+        state.scores.add(map(math.tanh, met.score))
+        return answers
 
     def _flag(self, alarm: bool, probability: float | None, costs: Costs | None) -> bool:
         """Decide: by the probability at an event's own prices, else as the model does."""

@@ -227,6 +227,8 @@ class Refusal(Exception):  # noqa: N818
 
 
 encode = msgspec.json.Encoder().encode
+read_event = msgspec.json.Decoder(Event).decode
+read_answer = msgspec.json.Decoder(Answer).decode
 
 
 def seconds(time: float | datetime.datetime | None, now: float) -> float:

@@ -6,12 +6,29 @@ import math
 
 import msgspec
 
-from ..recovery import read_answer
 from ..sequencer import Transaction
-from ..storage import Row
 from ..stream import Stream
-from ..types import Answer, Event, Refusal, encode, seconds
+from ..types import Answer, Event, Refusal, encode, read_answer, seconds
 from .labels import join
+
+
+class AddEvents:
+    """A request to decide on events; those that wait at the same time are decided together."""
+
+    def __init__(self, name: str, events: list[Event]) -> None:
+        self.name, self.events = name, events
+        self.kind = AddEvents, name
+
+    def __call__(self, tx: Transaction) -> list[bytes]:
+        """Take the events."""
+        return add_events(tx, self.name, self.events)
+
+    @staticmethod
+    def together(tx: Transaction, requests: list[AddEvents]) -> list[list[bytes]]:
+        """Take the events of several requests: all of them or none."""
+        every = [event for request in requests for event in request.events]
+        found = iter(add_events(tx, requests[0].name, every))
+        return [[next(found) for _ in request.events] for request in requests]
 
 
 def add_events(tx: Transaction, name: str, events: list[Event]) -> list[bytes]:
@@ -22,35 +39,28 @@ def add_events(tx: Transaction, name: str, events: list[Event]) -> list[bytes]:
     for event in events:
         if event.key not in known:
             new.setdefault(event.key, event)
+    if len(new) == len(events):
+        return _decide(tx, stream, events)
     if new:
-        known.update(_decide(tx, stream, list(new.values())))
+        known.update(zip(new, _decide(tx, stream, list(new.values())), strict=True))
     return [known[event.key] for event in events]
 
 
-def _decide(tx: Transaction, stream: Stream, events: list[Event]) -> dict[str, bytes]:
+def _decide(tx: Transaction, stream: Stream, events: list[Event]) -> list[bytes]:
     """Meet events that are new, and log them."""
-    first, times = tx.next, []
+    times = []
     for event in events:
         event.time = seconds(event.time, tx.now)
         if not math.isfinite(event.time):
             raise Refusal(422, f"event {event.key!r}: the time is not a number")
         times.append(event.time)
-    answers = stream.meet(events, times, first)
-    out = {answer.key: encode(answer) for answer in answers}
-    tx.log_all(
-        [
-            Row(
-                first + i, stream.id, "event", tx.now, first, event.key,
-                encode(event), out[event.key],
-            )
-            for i, event in enumerate(events)
-        ]
-    )  # fmt: skip
-    tx.fresh.update(((stream.id, key), text) for key, text in out.items())
+    answers = stream.meet(events, times, tx.next)
+    out = tx.log_events(stream.id, events, answers)
     for event, answer in zip(events, answers, strict=True):
         if answer.asked:
             _ask(tx, stream, event, answer)
-    join(tx, stream, {answer.key: answer.seq for answer in answers})
+    if tx.labels_wait:
+        join(tx, stream, {answer.key: answer.seq for answer in answers})
     return out
 
 

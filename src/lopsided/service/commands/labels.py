@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from ..recovery import read_answer, read_event, read_label
+from ..recovery import read_label
 from ..sequencer import Transaction
 from ..storage import Row
 from ..stream import Stream
-from ..types import Label, LabelResult, LabelRow, Refusal, encode
+from ..types import Label, LabelResult, LabelRow, Refusal, encode, read_answer, read_event
 
 _value = msgspec.json.decode
 
@@ -78,8 +78,6 @@ def _log(tx: Transaction, stream: Stream, row: LabelRow, event: Row | None) -> i
 
 def join(tx: Transaction, stream: Stream, events: dict[str, int]) -> None:
     """Learn from labels that came before their events."""
-    if not tx.labels_wait:
-        return
     for seq, key in tx.storage.waiting(stream.id, list(events)):
         early = tx.storage.row(seq)
         assert early is not None

@@ -7,10 +7,19 @@ from typing import Any
 
 import msgspec
 
-from ..recovery import read_answer, read_event
 from ..sequencer import Transaction
 from ..stream import Stream
-from ..types import Label, Question, Refusal, Verdict, VerdictResult, encode, seconds
+from ..types import (
+    Label,
+    Question,
+    Refusal,
+    Verdict,
+    VerdictResult,
+    encode,
+    read_answer,
+    read_event,
+    seconds,
+)  # fmt: skip
 from .labels import add_label
 
 _read_verdict = msgspec.json.Decoder(Verdict).decode

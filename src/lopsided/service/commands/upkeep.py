@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from bisect import bisect_left
+
 from ..sequencer import Transaction
+from ..storage import PACKED, Row, Storage
 from ..stream import Stream
 from ..types import Label
 from .labels import add_label
@@ -26,17 +30,28 @@ def _assume(tx: Transaction, stream: Stream) -> int:
     name = f"assumed {stream.id}"
     known = storage.all("select value from meta where key = ?", name)
     done = known[0][0] if known else 0
-    due = storage.all(
-        "select seq, key from log where seq > ? and stream = ? and kind = 'event' and time <= ? "
-        "order by seq limit ?", done, stream.id, tx.now - policy.after, _ROWS,
-    )  # fmt: skip
-    for _, key in due:
+    due = _met_since(storage, stream, done, tx.now - policy.after)
+    for key in itertools.chain.from_iterable(keys for _, keys in due):
         if storage.newest_label(stream.id, key) is None:
             add_label(tx, stream, Label(key=key, label=policy.label, source="assumed"))
     if due:
         tx.touch()
         tx.storage.do("insert or replace into meta values (?, ?)", name, due[-1][0])
-    return len(due)
+    return sum(len(keys) for _, keys in due)
+
+
+def _met_since(
+    storage: Storage, stream: Stream, after: int, time: float
+) -> list[tuple[int, list[str]]]:
+    """Return the next rows of events before a time, and the keys in them."""
+    found: list[tuple[int, list[str]]] = []
+    n = 0
+    for row in storage.some_events(stream.id, after, storage.last_before(time), time):
+        found.append((row.seq, row.pack().keys if row.kind == PACKED else [row.key or ""]))
+        n += len(found[-1][1])
+        if n >= _ROWS:
+            break
+    return found
 
 
 def _forget(tx: Transaction, stream: Stream) -> int:
@@ -50,20 +65,32 @@ def _forget(tx: Transaction, stream: Stream) -> int:
     )
     if keep is None or len(snapshots) < 2:
         return 0
-    oldest = snapshots[0][0]
-    gone = storage.all(
-        "select seq, key from log where stream = ?1 and kind = 'event' and seq < ?2 and time < ?3 "
-        "and not exists (select 1 from label where label.stream = ?1 and label.key = log.key "
-        "and label.seq >= ?2) and not exists (select 1 from question where event = log.seq and "
-        "state in ('open', 'held')) order by seq limit ?4",
-        stream.id, oldest, tx.now - 86400 * keep, _ROWS,
-    )  # fmt: skip
+    oldest, time = snapshots[0][0], tx.now - 86400 * keep
+    last = min(oldest - 1, storage.last_before(time))
+    needed = _needed(storage, stream, oldest, last)
+    gone: list[Row] = []
+    n = 0
+    for row in storage.some_events(stream.id, 0, last, time):
+        first = row.first if row.kind == PACKED else row.seq
+        at = bisect_left(needed, first)
+        if at < len(needed) and needed[at] <= row.seq:
+            continue
+        gone.append(row)
+        n += row.seq - first + 1
+        if n >= _ROWS:
+            break
     if gone:
         tx.touch()
-    for seq, key in gone:
-        storage.do("delete from question where event = ?", seq)
-        storage.do("delete from label where stream = ? and key = ?", stream.id, key)
-        storage.do(
-            "delete from log where stream = ? and key = ? and seq < ?", stream.id, key, oldest
-        )
-    return len(gone)
+    for row in gone:
+        storage.forget(row, oldest)
+    return n
+
+
+def _needed(storage: Storage, stream: Stream, oldest: int, last: int) -> list[int]:
+    """Return the numbers of old events that have an open question or were labelled lately."""
+    found = storage.all(
+        "select event from label where seq >= ?2 and stream = ?1 and event between 1 and ?3 union "
+        "select event from question where event <= ?3 and stream = ?1 and state in ('open', 'held')"
+        " order by 1", stream.id, oldest, last,
+    )  # fmt: skip
+    return [event for (event,) in found]
