@@ -1,4 +1,4 @@
-"""Write what follows from other files: public names, tables of learners, promises and their tests.
+"""Write what follows from other files: public names, tables of learners, promises, the SBOM.
 
 python tools/generate.py            rewrites the generated parts
 python tools/generate.py --check    fails if one of them is not current
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+
+import sbom
 
 import lopsided
 from lopsided.catalog import CATALOG
@@ -103,7 +105,7 @@ PARTS = (
 
 def current(root: Path = ROOT) -> dict[Path, str]:
     """Return the files of a tree as they must be."""
-    found = {}
+    found = {root / "sbom.cdx.json": sbom.text(root)}
     for name, before, after, made in PARTS:
         text = (root / name).read_text()
         start = text.index(before) + len(before)
@@ -113,7 +115,11 @@ def current(root: Path = ROOT) -> dict[Path, str]:
 
 def main() -> int:
     """Write the files, or only say which of them are not current."""
-    changed = {path: text for path, text in current().items() if path.read_text() != text}
+    changed = {
+        path: text
+        for path, text in current().items()
+        if not path.exists() or path.read_text() != text
+    }
     for path, text in changed.items():
         if "--check" in sys.argv[1:]:
             print(f"{path.relative_to(ROOT)} is not current: run python tools/generate.py")
