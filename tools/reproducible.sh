@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two wheels of the last commit, built from read-only trees in different folders without a compiler cache, must have
-# the same bytes. Not as root, who may write everywhere. Needs: pip install build
+# the same bytes. Not as root, who may write everywhere. Needs: pip install build. Options are those of python -m build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -10,7 +10,7 @@ for folder in one two/longer; do
   mkdir -p "$work/$folder"
   git archive HEAD | tar -x -C "$work/$folder"
   chmod -R a-w "$work/$folder"
-  python3 -m build --quiet --wheel --outdir "$work/dist/$folder" "$work/$folder"
+  python3 -m build --quiet --wheel --outdir "$work/dist/$folder" "$@" "$work/$folder"
 done
 sha256sum "$work"/dist/one/*.whl "$work"/dist/two/longer/*.whl | sed "s|$work/||"
 cmp "$work"/dist/one/*.whl "$work"/dist/two/longer/*.whl
