@@ -1,4 +1,4 @@
-"""Decisions before labels of the positive class are known: by prices, at one positive in 100."""
+"""Decisions before labels of the positive class are known: by prices and what is known."""
 
 import numpy as np
 import pytest
@@ -15,9 +15,9 @@ def decided(model, y, **options):
     return lopsided.progressive(model, X, y, resume=True, **options).alarms
 
 
-def cheapest(negatives, costs):
-    """Return whether an alarm costs no more than none, if one of 100 + negatives is positive."""
-    p = 1 / (100 + negatives)
+def cheapest(costs):
+    """Return whether an alarm costs no more than none, if one event in 100 is positive."""
+    p = 1 / 100
     alarm = p * costs.get("hit", 0) + (1 - p) * costs["alarm"]
     return alarm <= p * costs["miss"] + (1 - p) * costs.get("pass", 0)
 
@@ -37,15 +37,16 @@ def cheapest(negatives, costs):
 def test_with_no_knowledge_the_cheaper_constant_is_chosen(name, costs):
     model = lopsided.make(name, positive=1, costs=costs)
     y = np.arange(len(X)) % 2
-    np.testing.assert_array_equal(decided(model, y, delay=np.inf), cheapest(0, costs))
+    np.testing.assert_array_equal(decided(model, y, delay=np.inf), cheapest(costs))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_negative_labels_make_positives_rarer(name):
-    model = lopsided.make(name, positive=1, costs={"miss": 150.5, "alarm": 1})
+@pytest.mark.parametrize("miss", [30.5, 110.5])
+def test_negative_labels_make_positives_rarer(name, miss):
+    model = lopsided.make(name, positive=1, costs={"miss": miss, "alarm": 1})
     alarms = decided(model, np.zeros(len(X), int), delay=10)
     known = np.maximum(np.arange(len(X)) - 10, 0)
-    np.testing.assert_array_equal(alarms, known + 99 <= 150.5)
+    np.testing.assert_array_equal(alarms, np.where(known == 0, 99, known + 1) <= miss)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,7 +83,13 @@ def test_ask_decides_alike_and_the_first_positive_label_ends_it(name):
     model = Active(lopsided.make(name, positive=1, costs=costs), query="always")
     assert [model.ask(x).predicted for x in X[:5]] == [None] * 5
     model.tell(0, 0)
-    assert [model.ask(x).predicted for x in X[5:8]] == [0] * 3
+    assert [model.ask(x).predicted for x in X[5:8]] == [1] * 3  # one in three may be positive
+    assert (model.predict(X) == 1).all()
+    for event in range(2, 8):
+        model.tell(event, 0)
+    for x in X[8:24]:
+        model.tell(model.ask(x).id, 0)
+    assert model.ask(X[24]).predicted == 0  # one in 25
     assert (model.predict(X) == 0).all()
     model.tell(1, 1)
     margins = model.decision_function(X)

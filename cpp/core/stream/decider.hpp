@@ -50,10 +50,11 @@ struct Decider {
     if (!cost.balanced) return weighed(score, cost) + logarithm(rho);
     return cost.positives + cost.negatives > 0 ? score + logarithm(rho) : logarithm(cost.odds) - no_alarm;
   }
-  // The log odds that are weighed by prices: until a positive label is known, one in a hundred events is taken for
-  // positive, and every negative label makes it fewer.
+  // The log odds that are weighed by prices. Without any label one in a hundred events is taken for positive, so that
+  // nobody is flooded with alarms while labels are late; after n negative ones and no positive one in n + 2.
   double weighed(double score, const Cost& cost) {
-    return cost.positives > 0 ? log_odds_of(score) : -logarithm(cost.negatives + (rare - 1));
+    if (cost.positives > 0) return log_odds_of(score);
+    return -logarithm(cost.negatives > 0 ? cost.negatives + 1 : rare - 1);
   }
   double log_odds_of(double score) { return log_odds ? score : calibration.log_odds(score); }
   // The probability of the positive class.
