@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
     from .errors import LopsidedError as LopsidedError
-    from .evaluation.progressive import Progress as Progress
+    from .evaluation.progress import Progress as Progress
     from .evaluation.progressive import progressive as progressive
     from .evaluation.progressive import progressive_bank as progressive_bank
     from .merging import merge as merge
@@ -60,7 +60,8 @@ _OTHERS = {
     "catalog": ("learners", "make", "register"),
     "comparison": ("Comparison", "compare"),
     "errors": ("LopsidedError",),
-    "evaluation.progressive": ("Progress", "progressive", "progressive_bank"),
+    "evaluation.progress": ("Progress",),
+    "evaluation.progressive": ("progressive", "progressive_bank"),
     "merging": ("merge", "split"),
     "papers.sweeps": ("sparsity_sweep",),
     "persist": ("load",),

@@ -15,9 +15,10 @@ import click
 import numpy as np
 
 from .._json import plain
-from ..algorithms.active import Active, resolved
+from ..algorithms.active import Active
 from ..algorithms.budget import as_budget
 from ..algorithms.decision import Decision
+from ..algorithms.wrapper import resolved
 from ..data.block import BadLines, Block
 from ..data.gather import taken
 from ..errors import BadRowError, DataError

@@ -15,7 +15,7 @@ from ..estimator.batch import some_rows
 from ..estimator.labels import Labels
 from ..estimator.prices import price_table
 from ..evaluation.labelled import LabelledRows, read_rows
-from ..evaluation.progressive import Progress
+from ..evaluation.progress import Progress
 from .sklearn_models import Outside, score_each
 
 Outcome = Progress | DivergedError  # of one model: what its pass gave, or why it failed

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from ..errors import ParameterError, UnknownNameError
 from ..estimator.parameters import nearest
-from ..evaluation.progressive import Progress
+from ..evaluation.progress import Progress
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

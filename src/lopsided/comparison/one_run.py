@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadRowError, DivergedError, LabelError, LopsidedError
-from ..evaluation.progressive import Progress, run_bank
+from ..evaluation.progress import Progress
+from ..evaluation.progressive import run_bank
 from ..metrics import Counts
 from .dataset import Outcome, finished, judged
 from .grids import Learner

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..errors import DivergedError, InputError
 from ..evaluation.contenders import as_outside
 from ..evaluation.outside import Outside
-from ..evaluation.progressive import Progress, curve_step, outside_delays, outside_progress
+from ..evaluation.progress import Progress
+from ..evaluation.progressive import curve_step, outside_delays, outside_progress
 from ..evaluation.sklearn_models import SklearnModel
 
 if TYPE_CHECKING:

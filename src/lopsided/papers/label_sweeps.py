@@ -10,11 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..algorithms.active import Active, resolved
+from ..algorithms.active import Active
+from ..algorithms.wrapper import resolved
 from ..catalog import find
 from ..errors import InputError
 from ..estimator.base import OnlineClassifier
-from ..evaluation.progressive import Progress, progressive
+from ..evaluation.progress import Progress
+from ..evaluation.progressive import progressive
 
 METHODS = ("PAA", "OAAL", "CSOAL", "SOAL", "SOAL-CS", "OA3", "OA3-diag", "SOA3", "SSOA3")
 

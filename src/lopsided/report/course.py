@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputTypeError
 from ..evaluation.changes import Change
 from ..evaluation.periods import Periods
-from ..evaluation.progressive import Progress
+from ..evaluation.progress import Progress
 from ..evaluation.reliability import Reliability
 from ..metrics import Counts, Levels
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..algorithms.active import Active, resolved
+from ..algorithms.active import Active
 from ..algorithms.budget import as_budget
+from ..algorithms.wrapper import resolved
 from ..catalog import find
 from ..errors import InputError, LopsidedError
 from ..estimator.reasons import strongest
