@@ -55,6 +55,7 @@ def key(page):
 
 def press_on(page, pressed):
     """Press a key and wait for another question; return the one that was answered."""
+    page.locator("#card").wait_for()  # the next one may be on its way
     before = key(page)
     page.keyboard.press(pressed)
     page.wait_for_function("before => document.getElementById('title').textContent !== before || "

@@ -96,6 +96,7 @@ class App:
         add("POST", "/v1/{stream}/score", "score", self.score)
         add("POST", "/v1/{stream}/labels", "label", self.labels)
         add("GET", "/v1/{stream}/questions", "label", self.questions)
+        add("GET", "/v1/{stream}/questions/{key}/same", "label", self.same)
         add("POST", "/v1/{stream}/leases/{key}", "label", self.renew)
         add("DELETE", "/v1/{stream}/leases/{key}", "label", self.release)
         add("POST", "/v1/{stream}/answers", "label", self.answer)
@@ -227,6 +228,11 @@ class App:
         by = (request.option("by") or request.who)[:64]
         return reply({"questions": await self.run(questions.lease_questions, name, n, lease, by)})
 
+    async def same(self, request: Request) -> Response:
+        """Return the waiting questions whose features are those of an event."""
+        keys = await self.run(questions.identical, *request.arguments, reads=True)
+        return reply({"count": len(keys), "keys": keys[:20]})
+
     async def renew(self, request: Request) -> Response:
         """Keep a question for longer."""
         return await self._lease(request, release=False)
@@ -258,8 +264,9 @@ class App:
     # Streams and models ---------------------------------------------------------------------------
 
     async def streams(self, request: Request) -> Response:
-        """List the streams."""
-        return reply({"streams": sorted(self.driver.sequencer.streams)})
+        """List the streams, and say who asks and what they may do."""
+        names = sorted(self.driver.sequencer.streams)
+        return reply({"streams": names, "who": request.who, "role": request.role})
 
     async def state(self, request: Request) -> Response:
         """Return counts, budget, estimates, calibration, drift and models of a stream."""

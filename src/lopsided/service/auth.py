@@ -70,6 +70,7 @@ class Guard:
         if not self.tokens:
             self._check_local(request)
             self._limit("local")
+            request.role = "admin"
             return "local"
         kind, _, given = request.headers.get(b"authorization", b"").partition(b" ")
         text = given.decode("latin-1").strip() if kind.lower() == b"bearer" else cookie or ""
@@ -79,6 +80,7 @@ class Guard:
         if role and token.role != "admin" and token.role != role and role != "any":
             raise Refusal(403, f"this needs the role {role}; yours is {token.role}")
         self._limit(token.name)
+        request.role = token.role
         return token.name
 
     def known(self, text: str) -> Token | None:

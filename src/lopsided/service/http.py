@@ -61,7 +61,7 @@ class Request:
         self._query: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.arguments: tuple[str, ...] = ()
-        self.who = ""
+        self.who = self.role = ""
         self.secure = scope.get("scheme") == "https"
         self._receive, self._limit, self._patience = receive, limit, patience
 

@@ -14,6 +14,8 @@ Text = Annotated[str, Meta(max_length=2000)]
 LabelValue = bool | int | str
 Amount = Annotated[float, Meta(ge=0, le=1e12)]
 Features = dict[str, bool | float | str]
+Currency = Annotated[str, Meta(pattern="^[A-Z]{3}$")]
+Format = Annotated[str, Meta(pattern="^([A-Z]{3}|time|duration|percent|plain)$")]
 
 
 class Costs(Struct, forbid_unknown_fields=True, frozen=True):
@@ -130,7 +132,10 @@ class LabelRow(Struct, omit_defaults=True):
 
 
 class Question(Struct, omit_defaults=True):
-    """An event whose label is wanted, leased to whoever opened it."""
+    """An event whose label is wanted, leased to whoever opened it.
+
+    `costs` are the prices that it was decided by, `stake` is what a miss is expected to cost.
+    """
 
     key: str
     seq: int
@@ -145,10 +150,15 @@ class Question(Struct, omit_defaults=True):
     show: dict[str, Any] | None = None
     probability: float | None = None
     reasons: list[tuple[str, float]] | None = None
+    costs: Costs | None = None
+    stake: float = 0.0
 
 
 class Verdict(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A person's answer: a label, or `verdict` "skip", "unsure" or "escalate"."""
+    """A person's answer: a label, or `verdict` "skip", "unsure" or "escalate".
+
+    With `same` the label is that of all open questions whose features are identical.
+    """
 
     key: Key
     lease: Key
@@ -157,15 +167,17 @@ class Verdict(Struct, forbid_unknown_fields=True, omit_defaults=True):
     note: Text | None = None
     ms: Annotated[float, Meta(ge=0, le=1e12)] | None = None
     by: Annotated[str, Meta(max_length=64)] | None = None
+    same: bool = False
 
 
 class VerdictResult(Struct, omit_defaults=True):
-    """What became of an answer; until `until` it can be undone."""
+    """What became of an answer; until `until` it can be undone. `same`: answered along with it."""
 
     key: str
     result: str
     seq: int | None = None
     until: float | None = None
+    same: int = 0
 
 
 class Assume(Struct, forbid_unknown_fields=True):
@@ -176,7 +188,11 @@ class Assume(Struct, forbid_unknown_fields=True):
 
 
 class StreamConfig(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """One kind of event: its labels, prices, learner and budget of labels."""
+    """One kind of event: its labels, prices, learner and budget of labels.
+
+    `currency` is that of the prices; `formats` says how the page shows a feature: as money
+    ("EUR"), "time" (seconds since 1970), "duration" (seconds), "percent" or "plain".
+    """
 
     positive: LabelValue = 1
     negative: LabelValue = 0
@@ -194,16 +210,24 @@ class StreamConfig(Struct, forbid_unknown_fields=True, omit_defaults=True):
     hidden: list[str] = []
     assume: Assume | None = None
     keep_days: Annotated[float, Meta(ge=0)] | None = None
+    currency: Currency | None = None
+    formats: dict[str, Format] = {}
 
 
 class NewModel(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A challenger, from parameters; with `replay` it begins with what the log still has."""
+    """A challenger, from parameters; with `replay` it begins with what the log still has.
+
+    With `snapshot` it is a copy of the model `of` at that row of the log.
+    """
 
     name: Name
     learner: str = "Recommended"
     parameters: dict[str, Any] = {}
     costs: Costs | None = None
     replay: bool = False
+    snapshot: int | None = None
+    of: Name | None = None
+    by: Annotated[str, Meta(max_length=64)] | None = None
 
 
 class Promotion(Struct, forbid_unknown_fields=True):

@@ -23,6 +23,9 @@ from ..types import (
 from .labels import add_label
 
 _read_verdict = msgspec.json.Decoder(Verdict).decode
+_COMPARED = 5000  # open questions among which identical events are looked for
+# A lease that ends later than any may was given before the clock was set back.
+_FREE = "state = 'open' and (lease is null or until <= ?2 or until > ?2 + 86400)"
 
 
 def lease_questions(
@@ -32,13 +35,11 @@ def lease_questions(
     stream, storage = tx.stream(name), tx.storage
     length = min(lease or stream.config.lease, 86400.0)
     free = storage.all(
-        # A lease that ends later than any may was given before the clock was set back.
-        "select event from question where stream = ?1 and state = 'open' and "
-        "(lease is null or until <= ?2 or until > ?2 + 86400) order by priority desc limit ?3",
-        stream.id, tx.now, n,
+        f"select event, priority from question where stream = ?1 and {_FREE} "
+        "order by priority desc limit ?3", stream.id, tx.now, n,
     )  # fmt: skip
     out = []
-    for (event,) in free:
+    for event, stake in free:
         token = secrets.token_hex(8)
         until = tx.now + length
         tx.touch()
@@ -46,11 +47,13 @@ def lease_questions(
             "update question set lease = ?, until = ?, by = ? where event = ?",
             token, until, by, event,
         )  # fmt: skip
-        out.append(_question(tx, stream, event, token, until))
+        question = _question(tx, stream, event)
+        question.lease, question.until, question.stake = token, until, stake
+        out.append(question)
     return out
 
 
-def _question(tx: Transaction, stream: Stream, event: int, lease: str, until: float) -> Question:
+def _question(tx: Transaction, stream: Stream, event: int) -> Question:
     row = tx.storage.row(event)
     assert row is not None
     assert row.out is not None
@@ -64,13 +67,33 @@ def _question(tx: Transaction, stream: Stream, event: int, lease: str, until: fl
         flag=answer.flag,
         why=answer.why or "check",
         ask_probability=answer.ask_probability,
-        lease=lease,
-        until=until,
+        lease="",
+        until=0.0,
         time=seconds(met.time, row.time),
         show=met.show,
         probability=answer.probability,
         reasons=answer.reasons and [r for r in answer.reasons if r[0].split("=")[0] not in hidden],
+        costs=met.costs or stream.config.costs,
     )
+
+
+def identical(tx: Transaction, name: str, key: str) -> list[str]:
+    """Return the keys of free questions about events with the same features as an event."""
+    stream = tx.stream(name)
+    event, *_ = _known(tx, stream, key)
+    return [other for _, other in _identical(tx, stream, event)]
+
+
+def _identical(tx: Transaction, stream: Stream, event: int) -> list[tuple[int, str]]:
+    known = tx.storage.row(event)
+    assert known is not None
+    features = read_event(known.body).features
+    rows = tx.storage.all(
+        "select event, question.key, body from question join log on seq = event "
+        f"where question.stream = ?1 and {_FREE} and event <> ?3 order by priority desc limit ?4",
+        stream.id, tx.now, event, _COMPARED,
+    )  # fmt: skip
+    return [(seq, key) for seq, key, body in rows if read_event(body).features == features]
 
 
 def renew_lease(tx: Transaction, name: str, key: str, lease: str, release: bool) -> VerdictResult:
@@ -98,66 +121,121 @@ def _known(tx: Transaction, stream: Stream, key: str) -> tuple[Any, ...]:
     return found[0]
 
 
+def _newest(tx: Transaction, stream: Stream, key: str) -> tuple[int, Verdict] | None:
+    """Return the newest answer about a key, None if it was undone."""
+    rows = tx.storage.all(
+        "select seq, kind, body from log where stream = ? and key = ? and kind <> 'event' "
+        "and kind in ('answer', 'undo') order by seq desc limit 1", stream.id, key,
+    )  # fmt: skip
+    if not rows or rows[0][1] == "undo":
+        return None
+    return rows[0][0], _read_verdict(rows[0][2])
+
+
 def answer_question(tx: Transaction, name: str, verdict: Verdict) -> VerdictResult:
     """Take an answer. A label is learned when the time to undo it is over."""
     stream = tx.stream(name)
+    _check(stream, verdict)
+    event, state, lease, until, *_ = _known(tx, stream, verdict.key)
+    before = _newest(tx, stream, verdict.key)
+    if before is not None:
+        seq, given = before
+        if (given.label, given.verdict, given.lease) == (
+            verdict.label, verdict.verdict, verdict.lease
+        ):  # fmt: skip
+            return VerdictResult(verdict.key, "repeated", seq, until if state == "held" else None)
+    if state != "open":
+        raise Refusal(409, f"{verdict.key!r} is answered already")
+    if lease != verdict.lease:
+        raise Refusal(409, f"{verdict.key!r} is not leased to you: it expired and went to another")
+    if verdict.verdict is not None:
+        return _set_aside(tx, stream, event, verdict)
+    until = tx.now + stream.config.hold
+    same = _identical(tx, stream, event) if verdict.same else []
+    seq = _hold(tx, stream, event, verdict, until)
+    for other, key in same:
+        _hold(tx, stream, other, msgspec.structs.replace(verdict, key=key), until)
+    return VerdictResult(verdict.key, "held", seq, until, len(same))
+
+
+def _check(stream: Stream, verdict: Verdict) -> None:
     if (verdict.label is None) == (verdict.verdict is None):
         raise Refusal(422, "an answer is either a label or a verdict")
     if verdict.label not in (None, stream.config.positive, stream.config.negative):
         raise Refusal(
             422, f"the label must be {stream.config.positive!r} or {stream.config.negative!r}"
         )
-    event, state, lease, until, _, answer = _known(tx, stream, verdict.key)
-    if state == "held" or (state == "closed" and answer):
-        row = tx.storage.row(answer)
-        if row is not None:
-            given = _read_verdict(row.body)
-            if (given.label, given.verdict, given.lease) == (
-                verdict.label, verdict.verdict, verdict.lease
-            ):  # fmt: skip
-                return VerdictResult(verdict.key, "repeated", answer, until)
-    if state != "open":
-        raise Refusal(409, f"{verdict.key!r} is answered already")
-    if lease != verdict.lease:
-        raise Refusal(409, f"{verdict.key!r} is not leased to you: it expired and went to another")
+    if verdict.same and verdict.label is None:
+        raise Refusal(422, "only a label can be given to identical events")
+
+
+def _hold(tx: Transaction, stream: Stream, event: int, verdict: Verdict, until: float) -> int:
+    """Keep a label until it can no longer be undone."""
     seq = tx.log(stream.id, "answer", verdict.key, encode(verdict), None)
-    if verdict.verdict == "skip":  # to somebody else, later
+    tx.storage.do(
+        "update question set state = 'held', lease = ?, until = ?, by = ?, answer = ? "
+        "where event = ?", verdict.lease, until, verdict.by, seq, event,
+    )  # fmt: skip
+    return seq
+
+
+def _set_aside(tx: Transaction, stream: Stream, event: int, verdict: Verdict) -> VerdictResult:
+    """Leave a question to others: those in the queue, or those it is escalated to."""
+    seq = tx.log(stream.id, "answer", verdict.key, encode(verdict), None)
+    if verdict.verdict == "skip":
         tx.storage.do(
             "update question set lease = null, until = null, priority = priority / 2 "
             "where event = ?", event,
         )  # fmt: skip
         return VerdictResult(verdict.key, "skipped", seq)
-    if verdict.verdict is not None:
-        tx.storage.do(
-            "update question set state = 'aside', lease = null, answer = ? where event = ?",
-            seq, event,
-        )  # fmt: skip
-        return VerdictResult(verdict.key, "set aside", seq)
-    until = tx.now + stream.config.hold
     tx.storage.do(
-        "update question set state = 'held', until = ?, answer = ? where event = ?",
-        until, seq, event,
+        "update question set state = 'aside', lease = null, answer = ? where event = ?",
+        seq, event,
     )  # fmt: skip
-    return VerdictResult(verdict.key, "held", seq, until)
+    return VerdictResult(verdict.key, "set aside", seq)
 
 
 def undo_answer(tx: Transaction, name: str, key: str, lease: str) -> VerdictResult:
-    """Take an answer back that was not learned yet; the question is leased again."""
+    """Take an answer back that was not learned yet; the question is leased again.
+
+    Of identical events that were answered along with it the answers are taken back too.
+    """
     stream = tx.stream(name)
-    event, state, held, *_ = _known(tx, stream, key)
-    if state == "open" and held == lease:
+    event, state, held, until, *_ = _known(tx, stream, key)
+    before = _newest(tx, stream, key)
+    if before is None and state == "open" and held == lease:
         return VerdictResult(key, "repeated")
-    if state != "held":
+    if state == "closed" or before is None:
         raise Refusal(409, f"{key!r} can no longer be undone: send a label to correct it")
-    if held != lease:
+    given = before[1]
+    if given.lease != lease:
         raise Refusal(409, f"{key!r} was answered by somebody else")
+    if state == "open" and held is not None and until > tx.now:
+        raise Refusal(409, f"{key!r} was skipped and is with somebody else now")
+    if given.same:
+        _undo_same(tx, stream, event, lease)
     seq = tx.log(stream.id, "undo", key, encode({"key": key}), None)
     until = tx.now + stream.config.lease
     tx.storage.do(
-        "update question set state = 'open', until = ?, answer = null where event = ?",
-        until, event,
+        "update question set state = 'open', lease = ?, until = ?, answer = null, "
+        "priority = priority * ? where event = ?",
+        lease, until, 2 if given.verdict == "skip" else 1, event,
     )  # fmt: skip
     return VerdictResult(key, "undone", seq, until)
+
+
+def _undo_same(tx: Transaction, stream: Stream, event: int, lease: str) -> None:
+    """Open the questions again that were answered along with another one."""
+    rows = tx.storage.all(
+        "select event, key from question where state = 'held' and stream = ? and lease = ? "
+        "and event <> ?", stream.id, lease, event,
+    )  # fmt: skip
+    for other, key in rows:
+        tx.log(stream.id, "undo", key, encode({"key": key}), None)
+        tx.storage.do(
+            "update question set state = 'open', lease = null, until = null, answer = null "
+            "where event = ?", other,
+        )  # fmt: skip
 
 
 def settle(tx: Transaction) -> float | None:

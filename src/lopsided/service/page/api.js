@@ -8,14 +8,13 @@ export class Refused extends Error {
   }
 }
 
+// The header tells the server that this page asks: other sites cannot send it.
+const headers = { "content-type": "application/json", "x-lopsided": "page" };
+
 export async function call(method, path, body) {
   let response;
   try {
-    response = await fetch(path, {
-      method,
-      headers: { "content-type": "application/json", "x-lopsided": "page" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
+    response = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
   } catch {
     throw new Unreachable();
   }
@@ -23,4 +22,32 @@ export async function call(method, path, body) {
   const found = await response.json();
   if (!response.ok) throw new Refused(response.status, found.error);
   return found;
+}
+
+// Sends something while the page goes; nobody waits for an answer.
+export function leave(method, path) {
+  fetch(path, { method, keepalive: true, headers }).catch(() => {});
+}
+
+// Server-sent events, read by fetch because an EventSource cannot send the header. `told` is called
+// with each message, `lost` when the connection ends. Returns a function that ends it.
+export function listen(path, told, lost) {
+  const stop = new AbortController();
+  const read = async () => {
+    const response = await fetch(path, { headers, signal: stop.signal });
+    if (!response.ok) throw new Refused(response.status, "");
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const parts = (rest + value).split("\n\n");
+      rest = parts.pop();
+      for (const part of parts) {
+        if (part.startsWith("data: ")) told(JSON.parse(part.slice(6)));
+      }
+    }
+  };
+  read().catch((error) => error).then((error) => stop.signal.aborted || lost(error));
+  return () => stop.abort();
 }

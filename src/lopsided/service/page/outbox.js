@@ -2,52 +2,69 @@
 // it has not. The server recognises an answer that comes twice.
 import { call, Unreachable } from "./api.js";
 
-const KEY = "lopsided outbox";
+const PREFIX = "lopsided answer ";
+const ORPHAN = 10000; // milliseconds after which the answer of another tab is taken over
 
 export class Outbox {
+  // `changed` is called with the number of answers that wait, and whether the server is away.
   constructor(changed) {
     this.changed = changed;
-    this.items = JSON.parse(localStorage.getItem(KEY) || "[]");
-    this.waiters = new Map();
-    this.busy = false;
+    this.mine = new Map(); // what is to be told of each answer of this tab
+    this.sending = null;
+    this.offline = false;
     setInterval(() => this.send(), 2000);
     addEventListener("online", () => this.send());
+    this.send();
   }
 
   // `done` is called with what the server says, or with its refusal.
   put(item, done) {
-    this.items.push(item);
-    this.waiters.set(item, done);
-    this.keep();
+    const name = `${PREFIX}${String(Date.now()).padStart(15, "0")} ${item.body.lease}`;
+    localStorage.setItem(name, JSON.stringify(item));
+    this.mine.set(name, done);
+    this.tell();
     this.send();
   }
 
-  // Takes back an answer that has not left yet.
-  drop(key) {
-    const at = this.items.findIndex((item) => item.key === key && item !== this.sending);
-    if (at < 0) return false;
-    this.items.splice(at, 1);
-    this.keep();
+  // The answers of this tab and those of tabs that were closed before the server had them.
+  waiting() {
+    const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
+    const orphan = (name) => Date.now() - Number(name.slice(PREFIX.length).split(" ")[0]) > ORPHAN;
+    return names.filter((name) => this.mine.has(name) || orphan(name)).sort();
+  }
+
+  find(lease) {
+    return this.waiting().find((name) => name.endsWith(` ${lease}`));
+  }
+
+  // Takes an answer back that has not left yet; undefined while it is on its way.
+  drop(lease) {
+    const name = this.find(lease);
+    if (!name) return false;
+    if (name === this.sending) return undefined;
+    this.remove(name);
     return true;
   }
 
-  has(key) {
-    return this.items.some((item) => item.key === key);
+  remove(name) {
+    localStorage.removeItem(name);
+    this.mine.delete(name);
+    this.tell();
   }
 
-  keep() {
-    localStorage.setItem(KEY, JSON.stringify(this.items));
-    this.changed(this.items.length, this.offline);
+  tell() {
+    this.changed(this.waiting().length, this.offline);
   }
 
   async send() {
     if (this.busy) return;
     this.busy = true;
-    while (this.items.length) {
-      const item = (this.sending = this.items[0]);
+    while ((this.sending = this.waiting()[0])) {
+      const name = this.sending;
+      const item = JSON.parse(localStorage.getItem(name));
       let outcome;
       try {
-        outcome = await call(item.method, item.path, item.body);
+        outcome = await call("POST", item.path, item.body);
         this.offline = false;
       } catch (error) {
         if (error instanceof Unreachable || error.status === 401) {
@@ -56,13 +73,12 @@ export class Outbox {
         }
         outcome = error;
       }
-      this.items.shift();
-      this.waiters.get(item)?.(outcome);
-      this.waiters.delete(item);
-      this.keep();
+      const done = this.mine.get(name);
+      this.remove(name);
+      done?.(outcome);
     }
     this.sending = null;
     this.busy = false;
-    this.changed(this.items.length, this.offline);
+    this.tell();
   }
 }

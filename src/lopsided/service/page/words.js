@@ -1,46 +1,104 @@
-// Every text of the page, so that it can be translated in one place.
-export const words = {
-  why: {
-    suspected: "Flagged: the model takes it for positive and wants to know.",
-    unsure: "Unsure: its score is close to the line.",
-    check: "Random check: it keeps the estimates honest.",
-  },
-  odds: (p) => (p >= 0.5 ? `probability ${Math.round(100 * p)} %` : `about 1 in ${number(Math.round(1 / Math.max(p, 1e-6)))}`),
-  judged: (q) =>
-    `Score ${number(q.score)}${q.probability == null ? "" : `, ${words.odds(q.probability)}`}; ` +
-    `${q.flag ? "flagged" : "let pass"}.`,
-  empty: "No questions wait.",
-  skip: "skip",
-  unsure: "unsure",
-  escalate: "escalate",
-  undo: "undo",
-  offline: "The server cannot be reached; answers are kept here and sent later.",
-  sending: (n) => `${n} to send`,
-  unknown: "not known yet",
-  unlimited: "no limit",
-  events: "events",
-  flagged: "flagged",
-  asked: "labels asked for",
-  labels: "labels that came",
-  left: "labels left to ask",
-  calibration: "calibration error of the probabilities",
-  drift: "drift of the score, in standard errors",
-  decides: "decides",
-  nobody: "nobody flagged",
-  everybody: "everybody flagged",
-  sensitivity: "share of positives that were flagged",
-  specificity: "share of negatives that were let pass",
-  cost: "cost",
-  decision: "decision",
-  itWas: (label) => `it was ${label}`,
-  taken: "Somebody else has answered this one.",
-  figures: (s) =>
-    `${s.questions.open} wait, ${s.labels} labels, ` +
-    (s.budget_left == null ? "no limit" : `${s.budget_left} left to ask`),
-};
+// Every text of the pages, so that they can be translated in one place: a copy of this file with
+// other texts, `lang` and `dir`.
+import { money, number, percent } from "./format.js";
 
-export function number(value) {
-  if (typeof value !== "number") return String(value);
-  if (Number.isInteger(value)) return value.toLocaleString();
-  return value.toLocaleString(undefined, { maximumSignificantDigits: 5 });
-}
+export const words = {
+  lang: "en",
+  dir: "ltr",
+  pages: { review: "Review", desk: "Desk", model: "Model" },
+  paths: { review: "/", desk: "/page/desk.html", model: "/page/model.html" },
+  nav: "Pages",
+  jump: "Skip to the content",
+  stream: "Stream",
+  search: "Event key",
+  find: "Find",
+  login: "Log in",
+  loginHint: "A token with the role “label” is needed to answer, “admin” to change settings.",
+  token: "Token",
+  close: "Close",
+  offline: "The server cannot be reached; answers are kept here and sent later.",
+  noStream: "There is no stream yet.",
+  space: "space",
+  yes: "yes",
+  no: "no",
+  missing: "–",
+
+  // Texts of the HTML files.
+  texts: {
+    reasons: "What moved the score",
+    facts: "What is known",
+    note: "Note",
+    answer: "Answer",
+    tools: "More",
+    session: "This session",
+    answered: "Answered",
+    window: "Period",
+    labels: "Labels",
+    saved: "Cost on labelled events",
+    costSoFar: "Cost so far",
+    perPeriod: "Cost by period",
+    models: "Champion and challengers",
+    estimate: "On all events, estimated from labels asked for",
+    calibration: "Calibration",
+    drift: "Drift of the score",
+    inputs: "Drift of the inputs",
+    model: "model",
+    missed: "missed",
+    alarms: "alarms",
+    cost: "cost",
+    decided: "champion, same events",
+    strongest: "Strongest features",
+    settings: "Prices and budget",
+    snapshots: "Snapshots",
+    log: "What was changed",
+    challenger: "Add a challenger",
+  },
+
+  // The queue.
+  actions: {
+    skip: "Skip", unsure: "Unsure", escalate: "Escalate", undo: "Undo", note: "Note", previous: "Previous",
+    same: "Same events", search: "Find", help: "Keys",
+  },
+  keys: {
+    title: "Keys",
+    hint: "Choose a field and press the key that you want. Keys are kept in this browser.",
+    reset: "Back to the usual keys",
+    taken: (key, name) => `“${key}” is the key for ${name}.`,
+  },
+  whyShort: { suspected: "Flagged", unsure: "Unsure", check: "Random check" },
+  why: (q, config) => {
+    const stake = words.stake(q, config);
+    if (q.why === "suspected") return `The model takes it for ${config.positive ?? 1} and needs to know. ${stake}`;
+    if (q.why === "unsure") return `The answer teaches most here. ${stake}`;
+    return `Asked by chance, about 1 in ${number(Math.max(1, Math.round(1 / q.ask_probability)))}: it keeps the estimates honest.`;
+  },
+  stake: (q, config) => (q.stake ? `About ${money(q.stake, config.currency)} at stake.` : ""),
+  odds: (p) => (p >= 0.1 ? `Probability ${percent(p)}` : `Probability ${percent(p)}, about 1 in ${number(Math.round(1 / Math.max(p, 1e-6)))}`),
+  judged: (q, config) => {
+    const decision = q.flag ? "flagged" : "let pass";
+    if (q.probability == null) return `Score ${number(q.score)}; ${decision}.`;
+    const [miss, alarm] = [q.probability * q.costs.miss, (1 - q.probability) * q.costs.alarm];
+    return `${words.odds(q.probability)}; ${decision}. Expected cost: ${money(miss, config.currency)} to let it pass, ` +
+      `${money(alarm, config.currency)} to flag it. Score ${number(q.score)}.`;
+  },
+  announce: (q, config) => `${q.key}. ${words.whyShort[q.why] ?? q.why}. ${words.judged(q, config)}`,
+  empty: "No questions wait. The next one appears here by itself.",
+  loading: "The next question is on its way …",
+  sending: (n) => `${n} to send`,
+  same: (n) => (n ? `The next label is also given to ${number(n)} waiting events with exactly these features.` : "No other waiting event has exactly these features."),
+  andMore: (text, n) => `${text} and ${number(n)} more`,
+  notTaken: "not taken",
+  counts: (s) =>
+    `${number(s.questions.open)} open, ${number(s.questions.aside)} set aside, ${number(s.labels)} labels, ` +
+    (s.budget_left == null ? "no limit on asking" : `${number(Math.floor(s.budget_left))} left to ask`),
+
+  // One event.
+  history: "History",
+  noHistory: "No label yet.",
+  noEvent: "Labels came, the event has not.",
+  facts: "What is known",
+  correct: "Correct the label",
+  itWas: (label) => `It was ${label}`,
+  kinds: { answer: "answer", label: "label", undo: "undone", note: "note" },
+  results: { learned: "learned", corrected: "corrected", repeated: "known already", waiting: "kept until the event comes" },
+};

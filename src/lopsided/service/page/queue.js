@@ -1,0 +1,104 @@
+// Questions leased to this page: one is shown and a few wait. The server decides which, and gives
+// none of them to anybody else while the lease lasts.
+import { call, leave, Refused } from "./api.js";
+
+const AHEAD = 2;
+const IDLE = 15 * 60 * 1000; // milliseconds without a key after which leases are no longer renewed
+
+export class Queue {
+  // `shown` is called with the question to show, null where there is none; `failed` with an error.
+  constructor(path, lease, shown, failed) {
+    Object.assign(this, { path, shown, failed });
+    this.current = null;
+    this.ahead = [];
+    this.active = Date.now();
+    this.timer = setInterval(() => this.renew(), Math.min(60, lease / 3) * 1000);
+    this.look = () => this.renew();
+    document.addEventListener("visibilitychange", this.look);
+  }
+
+  // Shows the next question. One that is on its way is waited for.
+  advance() {
+    this.active = Date.now();
+    this.show(this.ahead.shift() ?? null);
+    this.fetch();
+  }
+
+  // Shows a question again that was answered; what was shown comes after it.
+  back(question) {
+    if (this.current) this.ahead.unshift(this.current);
+    this.show(question);
+    while (this.ahead.length > AHEAD) this.give(this.ahead.pop());
+  }
+
+  show(question) {
+    this.current = question;
+    this.shown(question, !question && !this.exhausted);
+  }
+
+  // One request at a time, so that no answer of the server is overwritten by another one.
+  async fetch() {
+    if (this.fetching || this.ended || this.paused) return;
+    this.fetching = true;
+    clearTimeout(this.later);
+    try {
+      while (!this.ended && !this.paused && this.ahead.length < AHEAD) {
+        const { questions } = await call("GET", `${this.path}/questions?n=1`);
+        this.exhausted = !questions.length;
+        if (!questions.length) break;
+        if (this.ended) questions.forEach((question) => this.give(question));
+        else if (this.current) this.ahead.push(...questions);
+        else this.show(questions[0]);
+      }
+    } catch (error) {
+      this.exhausted = false;
+      this.failed(error);
+    }
+    this.fetching = false;
+    if (this.ended) return;
+    if (!this.current) this.shown(null, !this.exhausted);
+    if (!this.ahead.length) this.later = setTimeout(() => this.fetch(), 1000);
+  }
+
+  // Gives back what waits, so that it can be answered along with an identical event.
+  async pause(on) {
+    this.paused = on;
+    if (!on) return void this.fetch();
+    const waiting = this.ahead.splice(0);
+    await Promise.allSettled(waiting.map((question) => call("DELETE", this.leasePath(question))));
+  }
+
+  leasePath({ key, lease }) {
+    return `${this.path}/leases/${encodeURIComponent(key)}?lease=${lease}`;
+  }
+
+  give(question) {
+    leave("DELETE", this.leasePath(question));
+  }
+
+  // Leases are renewed while somebody looks; one that went to another reviewer is dropped.
+  async renew() {
+    if (document.visibilityState !== "visible" || Date.now() - this.active > IDLE) return;
+    for (const question of [this.current, ...this.ahead]) {
+      if (!question) continue;
+      try {
+        await call("POST", this.leasePath(question), {});
+      } catch (error) {
+        if (!(error instanceof Refused && error.status === 409)) return;
+        this.ahead = this.ahead.filter((other) => other !== question);
+        if (this.current === question) this.advance();
+      }
+    }
+  }
+
+  // Gives everything back: the page goes, or another stream is chosen.
+  end() {
+    this.ended = true;
+    clearInterval(this.timer);
+    clearTimeout(this.later);
+    document.removeEventListener("visibilitychange", this.look);
+    for (const question of [this.current, ...this.ahead]) {
+      if (question) this.give(question);
+    }
+  }
+}

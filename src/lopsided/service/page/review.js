@@ -1,0 +1,171 @@
+// The queue: one question at a time; one key is label, save and next.
+import { call, Refused } from "./api.js";
+import { drawCard } from "./card.js";
+import { $, el, fill } from "./dom.js";
+import { openEvent } from "./event.js";
+import { base, frame, refused, say, session } from "./frame.js";
+import { bindings, keyDialog, onKeys, shown } from "./keys.js";
+import { Outbox } from "./outbox.js";
+import { Queue } from "./queue.js";
+import { words } from "./words.js";
+
+const PAST = 20;
+let queue = null;
+let past = []; // what was answered here, the newest first
+let same = 0; // how many identical events get the next label too
+let since = 0;
+const outbox = new Outbox((waiting, offline) => say(offline ? words.offline : waiting ? words.sending(waiting) : ""));
+
+async function begin() {
+  queue?.end();
+  past = [];
+  drawPast();
+  drawButtons();
+  queue = new Queue(base(), session.config.lease ?? 300, show, refused);
+  await count();
+  queue.advance();
+}
+
+async function count() {
+  $("counts").textContent = words.counts(await call("GET", base()));
+}
+
+function show(question, waiting) {
+  unmark();
+  $("card").hidden = $("buttons").hidden = !question;
+  $("empty").textContent = question ? "" : waiting ? words.loading : words.empty;
+  if (!question) return;
+  drawCard(question, session.config);
+  $("note").value = "";
+  since = performance.now();
+  $("announce").textContent = words.announce(question, session.config);
+  $("card").scrollTop = 0;
+}
+
+// Answering -----------------------------------------------------------------------------------------
+
+const labels = () => [session.config.positive ?? 1, session.config.negative ?? 0];
+
+function answer(what) {
+  const question = queue?.current;
+  if (!question) return;
+  const note = $("note").value.trim();
+  const body = { key: question.key, lease: question.lease, ...what, ms: Math.round(performance.now() - since) };
+  if (note) body.note = note;
+  if (same && "label" in what) body.same = true;
+  const done = { question, what, text: String(what.label ?? words.actions[what.verdict]), more: body.same ? same : 0 };
+  past = [done, ...past].slice(0, PAST);
+  outbox.put({ path: `${base()}/answers`, body }, (outcome) => settled(done, outcome));
+  drawPast();
+  queue.advance();
+}
+
+function settled(done, outcome) {
+  if (outcome instanceof Error) {
+    done.refused = outcome.message;
+    say(outcome.message);
+  } else if (outcome.same) done.more = outcome.same;
+  drawPast();
+  count().catch(() => {});
+}
+
+// An answer is taken back here if it has not left, else on the server as long as it allows that;
+// after that its label can be corrected.
+async function undo() {
+  const last = past[0];
+  if (!last || last.undoing) return;
+  last.undoing = true;
+  const { key, lease } = last.question;
+  let dropped;
+  while ((dropped = outbox.drop(lease)) === undefined) { // an undo must not overtake its answer
+    await new Promise((later) => setTimeout(later, 20));
+  }
+  try {
+    if (!dropped) await call("DELETE", `${base()}/answers/${encodeURIComponent(key)}?lease=${lease}`);
+  } catch (error) {
+    last.undoing = false;
+    if (error instanceof Refused && error.status === 409) openEvent(base(), session.config, key, say);
+    return void say(error.message || words.offline);
+  }
+  past = past.filter((other) => other !== last);
+  drawPast();
+  queue.back(last.question);
+}
+
+// The next label is that of all waiting events with the same features, until asked otherwise.
+async function mark() {
+  if (!queue?.current) return;
+  if (same) return unmark();
+  const question = queue.current;
+  await queue.pause(true);
+  const { count: found } = await call("GET", `${base()}/questions/${encodeURIComponent(question.key)}/same`).catch(() => ({ count: 0 }));
+  if (queue.current !== question) return queue.pause(false);
+  same = found;
+  $("same").textContent = words.same(found);
+  $("same").hidden = false;
+  if (!found) await queue.pause(false);
+}
+
+function unmark() {
+  if (same) queue.pause(false);
+  same = 0;
+  $("same").hidden = true;
+}
+
+// The answer before the one that is open, and so on.
+function previous(at = 0) {
+  if (past[at]) openEvent(base(), session.config, past[at].question.key, say, () => previous(at + 1));
+}
+
+// Buttons and keys ----------------------------------------------------------------------------------
+
+const actions = {
+  positive: () => answer({ label: labels()[0] }),
+  negative: () => answer({ label: labels()[1] }),
+  skip: () => answer({ verdict: "skip" }),
+  unsure: () => answer({ verdict: "unsure" }),
+  escalate: () => answer({ verdict: "escalate" }),
+  undo,
+  same: mark,
+  previous: () => previous(),
+  note: () => $("note").focus(),
+  search: () => $("key").focus(),
+  help: () => help(),
+};
+const names = () => ({ ...words.actions, positive: String(labels()[0]), negative: String(labels()[1]) });
+const help = keyDialog(names, drawButtons);
+
+function drawButtons() {
+  const bound = bindings();
+  const button = (name) => {
+    const key = shown(bound[name]);
+    const act = (event) => {
+      actions[name]();
+      if (event.detail) event.currentTarget.blur(); // a click must not make the next key a click
+    };
+    return el("button", { type: "button", class: name, "aria-keyshortcuts": key, onclick: act }, names()[name], el("kbd", {}, key));
+  };
+  fill("buttons", ...["positive", "negative", "skip", "unsure", "escalate"].map(button));
+  fill("tools", ...["undo", "previous", "same", "help"].map(button));
+  fill("note-key", shown(bound.note));
+}
+
+function drawPast() {
+  $("past").hidden = !past.length;
+  fill("history", ...past.map(({ question, text, more, refused: why }) =>
+    el("li", {},
+      el("button", { type: "button", class: "plain", onclick: () => openEvent(base(), session.config, question.key, say) }, question.key),
+      el("span", { class: why ? "refused" : "" }, why ? words.notTaken : more ? words.andMore(text, more) : text))));
+}
+
+onKeys(actions);
+$("note").addEventListener("keydown", (event) => {
+  if (event.key === "Escape" || event.key === "Enter") event.target.blur();
+});
+
+// What is open is given back when the page goes, so that somebody else gets it at once. A page that
+// comes back from the browser's memory asks anew.
+addEventListener("pagehide", () => queue?.end());
+addEventListener("pageshow", (event) => event.persisted && begin());
+
+frame("review", begin);
