@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from . import desk, figures, inference, pages
+from . import console, desk, figures, inference, pages
 from .auth import Guard, new_token
 from .commands import admin, questions
 from .commands.events import AddEvents, history, score_unstored
@@ -86,6 +86,7 @@ class App:
         self.driver: Driver
         self._patience = Patience(patience)
         self.background: list[Callable[[App], Coroutine[Any, Any, None]]] = []
+        self.stopping: Callable[[], bool] = lambda: False  # set by the server
         self.counts: dict[tuple[str, int], int] = {}
         self.routes = Routes()
         self._add_routes()
@@ -116,6 +117,7 @@ class App:
         add("GET", "/docs", "", self.docs)
         inference.add_routes(self)
         desk.add_routes(self)
+        console.add_routes(self)
 
     # ASGI -----------------------------------------------------------------------------------------
 
@@ -283,23 +285,26 @@ class App:
             if not isinstance(changed, dict):
                 raise Refusal(422, "the settings must be an object")
             body = encode({**msgspec.to_builtins(found.config), **changed})
-        return reply(await self.run(admin.put_stream, name, decoded(_CONFIG, body)))
+        config = decoded(_CONFIG, body)
+        return reply(await self.run(admin.put_stream, name, config, b"", request.who))
 
     async def add_model(self, request: Request) -> Response:
         """Add a challenger."""
         (name,) = request.arguments
-        return reply(await self.run(admin.add_model, name, decoded(_MODEL, await request.body())))
+        spec = decoded(_MODEL, await request.body())
+        spec.by = request.who
+        return reply(await self.run(admin.add_model, name, spec))
 
     async def remove_model(self, request: Request) -> Response:
         """Drop a challenger."""
         name, model = request.arguments
-        return reply(await self.run(admin.remove_model, name, Promotion(model)))
+        return reply(await self.run(admin.remove_model, name, Promotion(model), request.who))
 
     async def promote(self, request: Request) -> Response:
         """Let another model decide."""
         (name,) = request.arguments
         promotion = decoded(_PROMOTION, await request.body())
-        return reply(await self.run(admin.promote, name, promotion))
+        return reply(await self.run(admin.promote, name, promotion, request.who))
 
     async def model_file(self, request: Request) -> Response:
         """Return a model as a file."""

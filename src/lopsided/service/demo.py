@@ -9,9 +9,10 @@ from typing import Any
 
 from ..data.generators import fraud
 from .app import App
+from .commands.admin import add_model
 from .commands.events import add_events
 from .commands.labels import add_labels
-from .types import Costs, Event, Label, Refusal, StreamConfig
+from .types import Costs, Event, Label, NewModel, Refusal, StreamConfig
 
 STREAM = "payments"
 CONFIG = StreamConfig(
@@ -19,9 +20,13 @@ CONFIG = StreamConfig(
     negative="fine",
     costs=Costs(miss=100.0, alarm=5.0),
     budget="100/1000",
-    explore=0.01,
+    explore=0.02,
+    currency="EUR",
+    formats={"amount": "EUR", "balance": "EUR"},
 )
-HISTORY = 3_000  # payments of the past, all of them labelled
+CHALLENGER = NewModel(name="fewer-alarms", costs=Costs(miss=40.0, alarm=5.0))
+HISTORY = 3_000  # payments of the last month, all of them labelled
+_MONTH = 30 * 86400.0
 PER_SECOND = 10.0
 _HASTE = 2_000.0  # seconds of the stream in a second
 
@@ -57,6 +62,7 @@ async def run(app: App, *, seed: int = 0, per_second: float = PER_SECOND) -> Non
     for _ in range(known):
         next(stream)
     if not known:
+        await app.run(add_model, STREAM, CHALLENGER)
         await _past(app, stream)
     reported: list[tuple[float, str, str]] = []
     loop = asyncio.get_running_loop()
@@ -75,8 +81,11 @@ async def run(app: App, *, seed: int = 0, per_second: float = PER_SECOND) -> Non
 
 
 async def _past(app: App, stream: Iterator[tuple[Event, str, float]]) -> None:
-    for _ in range(HISTORY // 100):
+    now = app.driver.clock()
+    for i in range(0, HISTORY, 100):
         some = [next(stream) for _ in range(100)]
+        for j, (event, _, _) in enumerate(some):
+            event.time = now - _MONTH * (1 - (i + j) / HISTORY)
         await app.run(add_events, STREAM, [event for event, _, _ in some])
         labels = [Label(key=e.key, label=label, source="history") for e, label, _ in some]
         await app.run(add_labels, STREAM, labels)

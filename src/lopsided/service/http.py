@@ -138,6 +138,11 @@ class Request:
             raise Refusal(499, "the client has gone")
         return message
 
+    async def gone(self) -> None:
+        """Wait until the client has gone."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
     def _too_large(self) -> Refusal:
         return Refusal(413, f"a body has at most {self._limit} bytes")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..persist import from_bytes, to_bytes
 from .types import Costs, StreamConfig
 
 _REASONS = 5  # as many as a person reads
+_STRONGEST = 40
 
 
 class Met(NamedTuple):
@@ -78,14 +79,15 @@ class Learner:
         """Ask by the rule and within the budget of the stream."""
         rule = {"query": config.query, "delta": config.delta}
         rule = {name: value for name, value in rule.items() if value is not None}
+        pace = bool(config.parameters.get("pace", False))
         self.model.set_params(
-            budget=config.budget, explore=config.explore, seed=config.seed, **rule
+            budget=config.budget, pace=pace, explore=config.explore, seed=config.seed, **rule
         )
         as_budget(config.budget)
 
     def stay_silent(self) -> None:
         """Ask for nothing."""
-        self.model.set_params(budget=0)
+        self.model.set_params(budget=0, pace=False)
 
     def configure(self, config: StreamConfig, *, asks: bool) -> None:
         """Take over changed prices and budgets."""
@@ -164,6 +166,21 @@ class Learner:
             return strongest(*self.model.explained(x), _REASONS)
         except (LopsidedError, TypeError, ValueError):  # not a sum over features
             return None
+
+    def largest_weights(self, hidden: Collection[str] = ()) -> list[tuple[str, float]] | None:
+        """Return the largest weights by name, where the model is a sum over features."""
+        fitted = self.model._fitted
+        if fitted is None or not self.ready:
+            return None
+        try:
+            columns, weights = map(np.asarray, fitted.core.nonzeros())
+        except (LopsidedError, RuntimeError):  # no weights
+            return None
+        names, first = fitted.core.names, fitted.constants
+        order = np.argsort(-np.abs(weights), kind="stable").tolist()
+        found = [(names[columns[k] - first], float(weights[k])) for k in order
+                 if first <= columns[k] < len(names) + first]  # fmt: skip
+        return [(n, w) for n, w in found if n.partition("=")[0] not in hidden][:_STRONGEST]
 
     def budget_left(self) -> float | None:
         """Return how many labels may be bought now; None without a limit."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 FORMAT = 2
+CHANGES = "kind in ('config', 'model', 'promote', 'remove', 'snapshot')"  # rows of settings
 _EVENT = """
 -- Where the event of a key is: in the row of this number, or in the next one, which has many.
 create table event(stream integer not null, key text not null, seq integer not null,
@@ -46,5 +47,7 @@ def make_current(db: sqlite3.Connection) -> int:
     steps = {0: _SCHEMA, 1: _FROM_1}
     if found in steps:
         db.executescript(f"begin; {steps[found]} pragma user_version = {FORMAT}; commit;")
-        return FORMAT
+        found = FORMAT
+    if found == FORMAT:
+        db.execute(f"create index if not exists log_change on log(stream, seq) where {CHANGES}")
     return found

@@ -100,6 +100,11 @@ class Transaction:
             self._storage.begin()
             self.written = True
 
+    def snapshot(self) -> None:
+        """Write a snapshot of every stream into this group."""
+        self.touch()
+        self._sequencer.write_snapshot(self)
+
     def answers(self, stream: int, keys: list[str]) -> dict[str, bytes]:
         """Return the answers that events got when they came first, by key."""
         found = self._storage.answers(stream, keys)
@@ -208,7 +213,7 @@ class Sequencer:
                 outcomes += _done(transaction, list(alike))
             transaction.flush()
             if transaction.written and self.due:
-                self._snapshot(transaction)
+                self.write_snapshot(transaction)
                 transaction.flush()
         except sqlite3.Error as error:
             return [Outcome(None, self.fail(error))] * len(commands), False
@@ -259,7 +264,7 @@ class Sequencer:
         """Whether it is time for a snapshot."""
         return self.storage.seq - self.snapshot_seq >= self.snapshot_every
 
-    def _snapshot(self, transaction: Transaction) -> None:
+    def write_snapshot(self, transaction: Transaction) -> None:
         """Write a snapshot of every stream, with its digest in the log."""
         storage = self.storage
         for stream in self.streams.values():
@@ -282,6 +287,6 @@ class Sequencer:
         """Write a snapshot now, if anything came since the last one."""
         if self.read_only is None and self.storage.seq > self.snapshot_seq:
             transaction = Transaction(self, now)
-            self._snapshot(transaction)
+            self.write_snapshot(transaction)
             transaction.flush()
             self.commit(sync=True)

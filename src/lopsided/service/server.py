@@ -171,7 +171,9 @@ def serve(settings: Settings, started: Callable[[str, App], None] | None = None)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that has gone ends nothing
         for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn passes them on at the end
             signal.signal(number, lambda *_: None)
-        uvicorn.Server(config).run(sockets=[listener])
+        server = uvicorn.Server(config)
+        app.stopping = lambda: server.should_exit  # those who listen would keep it from stopping
+        server.run(sockets=[listener])
     finally:
         service.folder.close()
 

@@ -85,15 +85,17 @@ def identical(tx: Transaction, name: str, key: str) -> list[str]:
 
 
 def _identical(tx: Transaction, stream: Stream, event: int) -> list[tuple[int, str]]:
-    known = tx.storage.row(event)
-    assert known is not None
-    features = read_event(known.body).features
+    def features(seq: int) -> object:
+        row = tx.storage.row(seq)
+        assert row is not None
+        return read_event(row.body).features
+
+    known = features(event)
     rows = tx.storage.all(
-        "select event, question.key, body from question join log on seq = event "
-        f"where question.stream = ?1 and {_FREE} and event <> ?3 order by priority desc limit ?4",
-        stream.id, tx.now, event, _COMPARED,
+        f"select event, key from question where stream = ?1 and {_FREE} and event <> ?3 "
+        "order by event desc limit ?4", stream.id, tx.now, event, _COMPARED,
     )  # fmt: skip
-    return [(seq, key) for seq, key, body in rows if read_event(body).features == features]
+    return [(seq, key) for seq, key in rows if features(seq) == known]
 
 
 def renew_lease(tx: Transaction, name: str, key: str, lease: str, release: bool) -> VerdictResult:

@@ -8,12 +8,12 @@ let shown;
 
 // `say` is told what became of a correction; `older` opens the event before, if there is one.
 export async function openEvent(base, config, key, say, older) {
-  shown ??= dialog("found", { text: "", close: words.close }, el("div", { id: "found-body" }));
+  shown ??= dialog("found", { text: "", close: words.close }, el("div", { id: "event" }));
   shown.onkeydown = (press) => {
     if (older && press.key === "p") older();
   };
   const title = document.getElementById("found-title");
-  const body = document.getElementById("found-body");
+  const body = document.getElementById("event");
   title.textContent = key;
   let found;
   try {
@@ -49,7 +49,7 @@ function contents(found, config, correct) {
     el("ol", { class: "past" }, ...(found.history.length ? found.history.map((step) => el("li", {}, ...stepText(step))) : [el("li", {}, words.noHistory)])),
     el("div", { id: "correct", role: "group", "aria-label": words.correct }, ...answers),
     el("h3", {}, words.facts),
-    el("table", {}, el("tbody", { id: "event" }, ...table)),
+    el("table", {}, el("tbody", {}, ...table)),
   ];
 }
 
