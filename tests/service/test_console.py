@@ -1,0 +1,285 @@
+"""What the pages ask for: answers undone, identical events, figures by period, models."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from wire import run
+
+from lopsided.service.commands import admin, questions
+from lopsided.service.commands.events import add_events
+from lopsided.service.commands.labels import add_labels
+from lopsided.service.ledger import Ledger, count_ledger
+from lopsided.service.recovery import recover
+from lopsided.service.stream import digest
+from lopsided.service.types import Costs, Event, Label, NewModel, Promotion, Refusal, Verdict
+from service import CONFIG, Desk, events
+
+ALL = msgspec.structs.replace(CONFIG, query="always", budget=None)
+
+
+def the_same(desk):
+    streams, _, _ = recover(desk.storage)
+    return digest(streams["pay"].snapshot()) == digest(desk.stream.snapshot())
+
+
+def asked(n, same=()):
+    """Return a desk with n open questions; those numbered `same` have identical features."""
+    desk = Desk(config=ALL)
+    for i in range(n):
+        features = {"a": 7.0 if i in same else float(i), "shop": "x"}
+        desk.do(add_events, "pay", [Event(key=f"e{i}", features=features)])
+    return desk
+
+
+def lease(desk, key):
+    found = desk.do(questions.lease_questions, "pay", 100, 60.0, "ann")
+    for question in found:
+        if question.key != key:
+            desk.do(questions.renew_lease, "pay", question.key, question.lease, True)
+    return next(question for question in found if question.key == key)
+
+
+def answer(desk, question, **what):
+    given = Verdict(key=question.key, lease=question.lease, by="ann", **what)
+    return desk.do(questions.answer_question, "pay", given)
+
+
+def state(desk, key):
+    return desk.storage.all("select state, priority, lease from question where key = ?", key)[0]
+
+
+# Answers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", [{"verdict": "skip"}, {"verdict": "escalate"}, {"label": "fine"}])
+def test_every_answer_can_be_repeated_and_undone(what):
+    desk = asked(3)
+    question = lease(desk, "e1")
+    before = state(desk, "e1")
+    assert answer(desk, question, **what).result != "repeated"
+    assert answer(desk, question, **what).result == "repeated"
+    assert len(desk.storage.all("select 1 from log where kind = 'answer'")) == 1
+    undone = desk.do(questions.undo_answer, "pay", "e1", question.lease)
+    assert (undone.result, state(desk, "e1")) == ("undone", before)
+    assert desk.do(questions.undo_answer, "pay", "e1", question.lease).result == "repeated"
+    assert answer(desk, question, **what).result != "repeated"  # again, after it was undone
+
+
+def test_a_skipped_question_that_another_has_is_not_taken_away():
+    desk = asked(1)
+    question = lease(desk, "e0")
+    answer(desk, question, verdict="skip")
+    other = lease(desk, "e0")
+    with pytest.raises(Refusal, match="with somebody else"):
+        desk.do(questions.undo_answer, "pay", "e0", question.lease)
+    assert state(desk, "e0")[2] == other.lease
+
+
+def test_a_label_for_identical_events_is_one_answer_each_and_undone_together():
+    desk = asked(6, same=(1, 3, 4))
+    other = lease(desk, "e4")  # with somebody else: not theirs to answer
+    question = lease(desk, "e1")
+    assert desk.do(questions.identical, "pay", "e1") == ["e3"]
+    desk.do(questions.renew_lease, "pay", "e4", other.lease, True)
+    assert sorted(desk.do(questions.identical, "pay", "e1")) == ["e3", "e4"]
+    with pytest.raises(Refusal, match="only a label"):
+        answer(desk, question, verdict="skip", same=True)
+    assert answer(desk, question, label="fraud", same=True).same == 2
+    assert [state(desk, f"e{i}")[0] for i in range(6)] == [
+        "open", "held", "open", "held", "held", "open"
+    ]  # fmt: skip
+    desk.do(questions.undo_answer, "pay", "e1", question.lease)
+    assert {state(desk, f"e{i}")[0] for i in range(6)} == {"open"}
+    assert answer(desk, question, label="fraud", same=True).same == 2
+    desk.now += 10
+    desk.run(questions.settle)
+    rows = desk.storage.all("select key from log where kind = 'label' order by key")
+    assert rows == [("e1",), ("e3",), ("e4",)]
+    assert the_same(desk)
+
+
+# Figures by period --------------------------------------------------------------------------------
+
+
+def counted(desk, ledger=None):
+    ledger = ledger or Ledger()
+    while not desk.do(count_ledger, "pay", ledger, desk.storage.seq):
+        pass
+    return ledger
+
+
+def weights(desk):
+    """Return how many events the labels asked for stand for, by label and decision."""
+    out = dict.fromkeys([(a, b) for a in (True, False) for b in (True, False)], 0.0)
+    newest = {}
+    for (body,) in desk.storage.all("select body from log where kind = 'label' order by seq"):
+        newest[json.loads(body)["key"]] = json.loads(body)["label"]
+    for (text,) in desk.storage.all("select out from log where kind = 'event'"):
+        given = json.loads(text)
+        if given["asked"] and given["key"] in newest:
+            positive = newest[given["key"]] == "fraud"
+            out[positive, given["flag"]] += 1 / given["ask_probability"]
+    return out
+
+
+def test_figures_by_period_are_those_of_the_log():
+    desk = Desk(snapshot_every=90)
+    desk.do(admin.add_model, "pay", NewModel(name="other", learner="PA-I"))
+    batch, labels = events(700)
+    start = 1_000_800.0  # on the hour
+    for i, (event, label) in enumerate(zip(batch, labels, strict=True)):
+        event.time = start + 3600 * (i // 100)
+        desk.do(add_events, "pay", [event])
+        if i % 3:
+            wrong = "fine" if label == "fraud" else "fraud"
+            desk.do(add_labels, "pay", [Label(event.key, wrong if i % 50 == 1 else label)])
+        if i % 50 == 1:  # it is corrected
+            desk.do(add_labels, "pay", [Label(event.key, label)])
+    ledger = counted(desk)
+    found = ledger.window("day", start + 3600 * 6.5, CONFIG.costs)
+    first, other = desk.stream.state.models
+    assert found["events"][-7:] == [100] * 7
+    assert sum(found["labels"]) == desk.stream.state.labels
+    assert found["models"]["first"] == first.account
+    assert found["models"]["other"].cost == pytest.approx(other.account.cost)
+    assert sum(found["nobody"]) == pytest.approx(desk.stream.state.nobody)
+    assert sum(found["everybody"]) == pytest.approx(desk.stream.state.everybody)
+    sums = weights(desk)
+    for name, positive in (("sensitivity", True), ("specificity", False)):
+        right, wrong = sums[positive, positive], sums[positive, not positive]
+        assert found["estimate"][name] == pytest.approx(right / (right + wrong))
+        assert 0 < found["estimate"][f"{name}_error"] < 0.5
+    alarms = sums[True, True] + sums[False, True]
+    assert found["estimate"]["precision"] == pytest.approx(sums[True, True] / alarms)
+    late = ledger.window("hour", start + 3600 * 6.5, CONFIG.costs)
+    assert sum(late["events"]) == 100
+    assert {name for name, *_ in late["inputs"]} == {"a", "b", "c", "shop=s0", "shop=s1", "shop=s2"}
+    assert the_same(desk)  # counting changes nothing
+
+
+def test_precision_counts_alarms_by_the_chance_of_asking():
+    rows = [(True, True, 0.5), (True, False, 1.0), (True, False, 0.25), (False, True, 0.5)]
+    desk = Desk()
+    ledger = Ledger()
+    answer_ = json.loads(desk.do(add_events, "pay", [Event(key="x", features={"a": 1.0})])[0])
+    from lopsided.service.ledger import Period
+    from lopsided.service.types import Answer
+
+    period = Period(events=4)
+    for flag, positive, chance in rows:
+        made = Answer(**{**answer_, "flag": flag, "asked": True, "ask_probability": chance})
+        period.learn(made, positive, Costs(60, 3), 1.0)
+    ledger._periods[3600][0] = period
+    estimate = ledger.window("day", 10.0, Costs(60, 3))["estimate"]
+    assert estimate["precision"] == pytest.approx(2 / (2 + 1 + 4))
+    assert estimate["sensitivity"] == pytest.approx(0.5)
+
+
+def test_a_shift_of_an_input_is_found():
+    desk = Desk()
+    for i in range(300):
+        x = {"steady": float(i % 7), "moved": float(i % 5 + (10 if i >= 200 else 0))}
+        event = Event(key=f"e{i}", features=x, time=1_000_000.0 + 1000 * i)
+        desk.do(add_events, "pay", [event])
+    found = counted(desk).window("day", 1_000_000.0 + 1000 * 300, CONFIG.costs)
+    (name, now, usual, shift), *rest = found["inputs"]
+    assert (name, round(now), shift > 1) == ("moved", 12, True)
+    assert usual < now
+    assert all(abs(other[3]) < 0.3 for other in rest)
+
+
+# Models -------------------------------------------------------------------------------------------
+
+
+def taught(desk, first, last):
+    batch, labels = events(400)
+    for event, label in zip(batch[first:last], labels[first:last], strict=True):
+        desk.do(add_events, "pay", [msgspec.structs.replace(event)])
+        desk.do(add_labels, "pay", [Label(event.key, label)])
+
+
+def test_a_snapshot_comes_back_as_a_challenger_and_is_promoted():
+    desk = Desk()
+    taught(desk, 0, 100)
+    desk.do(admin.take_snapshot, "pay")
+    (kept,) = desk.do(admin.snapshots, "pay")
+    weights = desk.do(admin.model_contents, "pay", "first")["weights"]
+    taught(desk, 100, 200)
+    assert desk.do(admin.model_contents, "pay", "first")["weights"] != weights
+    spec = NewModel(name="back", snapshot=kept["seq"], of="first", by="ann")
+    desk.do(admin.add_model, "pay", spec)
+    assert desk.do(admin.model_contents, "pay", "back")["weights"] == weights
+    desk.do(admin.promote, "pay", Promotion("back"), "ann")
+    taught(desk, 200, 300)
+    assert the_same(desk)
+    desk.do(admin.take_snapshot, "pay")
+    taught(desk, 300, 320)
+    assert the_same(desk)
+    desk.do(admin.promote, "pay", Promotion("first"), "ann")
+    assert the_same(desk)
+    with pytest.raises(Refusal, match="no such model in a snapshot"):
+        desk.do(admin.add_model, "pay", NewModel(name="c", snapshot=kept["seq"] + 1))
+    found = desk.do(admin.changes, "pay")
+    assert [change["kind"] for change in found] == [
+        "promote", "snapshot", "promote", "model", "snapshot", "model", "config"
+    ]  # fmt: skip
+    assert (found[0]["by"], found[0]["what"]) == ("ann", {"name": "first"})
+    assert found[3]["what"]["by"] == "ann"
+
+
+def test_a_champion_that_paces_its_questions_can_be_replaced():
+    config = msgspec.structs.replace(CONFIG, parameters={"pace": True})
+    desk = Desk(config=config)
+    taught(desk, 0, 50)
+    desk.do(admin.add_model, "pay", NewModel(name="other", learner="PA-I"))
+    desk.do(admin.promote, "pay", Promotion("other"))
+    assert desk.stream.champion.model.pace
+    taught(desk, 50, 80)
+    desk.do(admin.promote, "pay", Promotion("first"))
+    assert the_same(desk)
+
+
+# Calls --------------------------------------------------------------------------------------------
+
+
+def test_calls_of_the_pages():
+    async def scenario(wire):
+        for i in range(20):
+            event = {"key": f"e{i}", "features": {"a": float(i % 2)}}
+            await wire.call("POST", "/v1/pay/events", event)
+            label = {"key": f"e{i}", "label": "fraud" if i % 2 else "fine"}
+            await wire.call("POST", "/v1/pay/labels", label)
+        _, found = await wire.call("GET", "/v1")
+        assert (found["streams"], found["role"]) == (["pay"], "admin")
+        prices = {"costs": {"miss": 9, "alarm": 2}, "currency": "EUR", "formats": {"a": "time"}}
+        assert (await wire.call("PUT", "/v1/pay", prices))[0] == 200
+        assert (await wire.call("PUT", "/v1/pay", {"currency": "euro"}))[0] == 422
+        assert (await wire.call("PUT", "/v1/pay", {"formats": {"a": "odd"}}))[0] == 422
+        _, found = await wire.call("GET", "/v1/pay/changes")
+        assert found["changes"][0]["by"] == "local"
+        assert found["changes"][0]["what"]["costs"] == {"miss": 9.0, "alarm": 2.0}
+        status, found = await wire.call("GET", "/v1/pay/desk?window=hour")
+        assert (status, sum(found["window"]["events"]), found["counted"]) == (200, 20, 1.0)
+        assert (await wire.call("GET", "/v1/pay/desk?window=year"))[0] == 422
+        status, text = await wire.call("GET", "/v1/pay/live?window=hour")
+        assert (status, wire.headers[b"content-type"]) == (200, b"text/event-stream")
+        assert json.loads(text.removeprefix(b"data: "))["window"]["window"] == "hour"
+        assert (await wire.call("GET", "/v1/none/live"))[0] == 404
+        assert (await wire.call("POST", "/v1/pay/snapshots", {}))[1]["result"] == "written"
+        _, found = await wire.call("GET", "/v1/pay/snapshots")
+        assert found["snapshots"][0]["model"] == "first"
+        assert (await wire.call("GET", "/v1/pay/models/none"))[0] == 404
+        _, found = await wire.call("GET", "/v1/pay/models/first")
+        assert found["weights"][0][0] == "a"
+
+    run(scenario)
+
+
+def test_hidden_features_are_hidden_on_the_model_page():
+    desk = Desk(config=msgspec.structs.replace(CONFIG, hidden=["shop", "a"]))
+    taught(desk, 0, 60)
+    names = {name for name, _ in desk.do(admin.model_contents, "pay", "first")["weights"]}
+    assert names == {"b", "c"}
