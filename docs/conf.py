@@ -38,9 +38,10 @@ myst_enable_extensions = ["colon_fence"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings have the types
 autodoc_class_signature = "mixed"
+autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "returns_style")]
 
 html_theme = "furo"
 html_title = f"lopsided {release}"

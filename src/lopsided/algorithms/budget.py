@@ -26,6 +26,9 @@ _EXAMPLES = "'1000', '5%', '20/1000', '50/day' or '300EUR@1.5'"
 class Budget:
     """How many labels may be bought. One of labels, fraction and money says how much there is.
 
+    A model whose budget changes counts the labels it has bought; where the kind of
+    period changes, the first one begins with the next event.
+
     Parameters
     ----------
     labels : int, optional
@@ -45,9 +48,6 @@ class Budget:
     saving : bool
         With per: what is not spent in one period can be spent in later ones, and so can money that
         did not pay for a whole label.
-
-    A model whose budget is changed on the way counts the labels it has bought; where the kind of
-    period changes, the first one begins with the next event.
 
     Examples
     --------
