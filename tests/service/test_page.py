@@ -2,79 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import subprocess
 import time
 
 import pytest
 from browser import BROWSER
+from review_page import HOSTILE, filled, key, labels, opened, press_on
 from server_process import ServerProcess
 
 from lopsided.client import Client
 
-playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no browser")
-HOSTILE = "<img src=x onerror=document.title='hit'><script>document.title='hit'</script>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as play:
-        made = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield made
-        made.close()
-
-
-@contextlib.contextmanager
-def opened(browser, url, **options):
-    """A page with everything that it complains about or loads."""
-    context = browser.new_context(**options)
-    page = context.new_page()
-    page.faults, page.loads = [], []
-    page.on("console", lambda m: page.faults.append(m.text) if m.type == "error" else None)
-    page.on("pageerror", lambda error: page.faults.append(str(error)))
-    page.on("request", lambda request: page.loads.append(request.url))
-    page.goto(url)
-    yield page
-    context.close()
-
-
-def filled(server, n=12):
-    client = server.client()
-    client.configure(query="always", budget=1000, hold=1.0)
-    for i in range(n):
-        features = {"amount": 10.0 * i, "shop": HOSTILE if i == 3 else "food"}
-        client.event(f"e{i}", features, show={"who": f"customer {i}"})
-    return client
-
-
-def key(page):
-    return page.locator("#title").text_content()
-
-
-def press_on(page, pressed):
-    """Press a key and wait for another question; return the one that was answered."""
-    page.locator("#card").wait_for()  # the next one may be on its way
-    before = key(page)
-    page.keyboard.press(pressed)
-    page.wait_for_function("before => document.getElementById('title').textContent !== before || "
-                           "document.getElementById('card').hidden", arg=before)  # fmt: skip
-    return before
-
-
-def labels(client, n):
-    """The labels that came, once there are so many."""
-    for _ in range(200):
-        if client.state()["labels"] >= n:
-            break
-        time.sleep(0.1)
-    found = {}
-    for i in range(100):
-        with contextlib.suppress(Exception):
-            rows = client.history(f"e{i}")["history"]
-            found[f"e{i}"] = [row["label"] for row in rows if row["kind"] == "label"]
-    return found
 
 
 def test_a_reviewer_answers_by_keyboard_alone(tmp_path, browser):

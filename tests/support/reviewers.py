@@ -84,8 +84,7 @@ def work(server, browser, *, seconds=12.0, reviewers=5, kill_every=3.0, pause=25
                 delays.append(delay)
         victim = turns % reviewers
         with contextlib.suppress(Exception):  # without a farewell, as a browser that dies
-            session = contexts[victim].new_cdp_session(pages[victim])
-            session.send("Page.crash")
+            pages[victim].goto("chrome://crash", timeout=3000)
         pages[victim].close()
         pages[victim] = contexts[victim].new_page()
         pages[victim].goto(server.url)

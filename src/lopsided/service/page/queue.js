@@ -31,6 +31,18 @@ export class Queue {
     while (this.ahead.length > AHEAD) this.give(this.ahead.pop());
   }
 
+  holds(key) {
+    return [this.current, ...this.ahead].some((question) => question?.key === key);
+  }
+
+  // Takes a question out of those that are held here.
+  take(key) {
+    const found = [this.current, ...this.ahead].find((question) => question?.key === key);
+    this.ahead = this.ahead.filter((question) => question !== found);
+    if (this.current === found) this.current = null;
+    return found;
+  }
+
   show(question) {
     this.current = question;
     this.shown(question, !question && !this.exhausted);

@@ -76,6 +76,11 @@ async function undo() {
   if (!last || last.undoing) return;
   last.undoing = true;
   const { key, lease } = last.question;
+  if (queue.holds(key)) { // it was skipped and has come back
+    past = past.filter((other) => other !== last);
+    drawPast();
+    return queue.back(queue.take(key));
+  }
   let dropped;
   while ((dropped = outbox.drop(lease)) === undefined) { // an undo must not overtake its answer
     await new Promise((later) => setTimeout(later, 20));
