@@ -125,6 +125,8 @@ def _demo(folder: str | None, options: dict[str, Any]) -> None:
             app.background.append(demo.run)
             click.echo(f"Made-up payments run through {address}. To open:", err=True)
             click.echo(f"  {address}/                   the questions, to be answered", err=True)
+            click.echo(f"  {address}/page/desk.html     costs, estimates, drift, live", err=True)
+            click.echo(f"  {address}/page/model.html    models, prices, snapshots", err=True)
             click.echo(f"  {address}/docs               the calls", err=True)
             click.echo(f"  {address}/v1/{demo.STREAM}        counts, costs, budget", err=True)
             click.echo(f"  {address}/metrics            the same for Prometheus", err=True)

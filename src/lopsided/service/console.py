@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .app import App
 
 _EVERY = 1.0  # seconds between two messages
+_SOON = 0.05  # the same while the log is being counted
 _ALIVE = 15  # turns after which a silent connection says that it is there
 _LISTENERS = 32
 _PATIENCE = 0.3  # seconds of counting before what there is is shown
@@ -74,7 +75,8 @@ class Live:
                 if body:
                     await send({"type": "http.response.body", "body": body, "more_body": True})
                 before = now
-                await asyncio.wait([gone], timeout=_EVERY)
+                pause = _EVERY if found["counted"] == 1 else _SOON
+                await asyncio.wait([gone], timeout=pause)
                 if gone.done() or self._app.stopping():
                     break
         except Refusal:  # the server stops

@@ -130,7 +130,7 @@ class Ledger:
         for row in map(Row._make, rows):
             if row.stream == stream and row.kind in EVENTS:
                 for event, answer in row.events():
-                    self._meet(event, answer)
+                    self._meet(event, answer, row.time)
                     met += 1
             elif row.stream == stream and row.kind == "label":
                 self._learn(storage, row, config)
@@ -149,16 +149,17 @@ class Ledger:
         newest = storage.row(until)
         return 0 if newest is None else storage.last_before(newest.time - _LOOKS_BACK)
 
-    def _at(self, time: float) -> Iterable[Period]:
+    def _at(self, time: float, now: float) -> Iterable[Period]:
         for size, periods in self._periods.items():
-            yield periods.setdefault(int(time // size), Period())
+            if now - time < _KEPT[size]:
+                yield periods.setdefault(int(time // size), Period())
 
-    def _meet(self, event: Event, answer: Answer) -> None:
+    def _meet(self, event: Event, answer: Answer, now: float) -> None:
         for name, value in event.features.items():
             if len(self._names) >= _NAMES:
                 break
             self._names.add(f"{name}={value}" if isinstance(value, str) else name)
-        for period in self._at(float(event.time)):  # type: ignore[arg-type]
+        for period in self._at(float(event.time), now):  # type: ignore[arg-type]
             period.meet(event, answer, self._names)
 
     def _learn(self, storage: Storage, row: Row, config: StreamConfig) -> None:
@@ -168,7 +169,7 @@ class Ledger:
             return
         event, answer = read_event(met.body), read_answer(met.out)
         costs = event.costs or config.costs
-        for period in self._at(float(event.time)):  # type: ignore[arg-type]
+        for period in self._at(float(event.time), met.time):  # type: ignore[arg-type]
             if label.before is not None:
                 period.learn(answer, label.before == config.positive, costs, -1.0)
             else:

@@ -38,8 +38,8 @@ function drawReasons(question, config) {
     const bar = el("span", { class: `bar ${kind}`, "aria-hidden": "true" }, el("i"));
     bar.firstChild.style.inlineSize = `${(100 * Math.abs(part)) / largest}%`;
     const given = question.features[name];
-    const said = given === undefined ? name.replace(/=/g, " = ") : `${name} ${value(name, given, config.formats)}`;
-    return el("tr", {}, el("th", { scope: "row" }, said), el("td", {}, bar),
+    const said = given === undefined ? [name.replace(/=/g, " = ")] : [name, " ", el("bdi", { class: "value" }, value(name, given, config.formats))];
+    return el("tr", {}, el("th", { scope: "row" }, ...said), el("td", {}, bar),
       el("td", { class: kind, dir: "ltr" }, `${part > 0 ? "+" : "−"}${number(Math.abs(part), 2)}`));
   }));
 }
