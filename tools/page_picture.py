@@ -1,7 +1,7 @@
 """Draw the pictures of the pages: the queue and the desk of the demo.
 
-python tools/page_picture.py [docs] starts `lopsided serve --demo`, answers a few questions and takes
-review.png and desk.png. Needs chromium, playwright and Pillow.
+python tools/page_picture.py [docs] starts `lopsided serve --demo`, answers a few questions and
+takes review.png and desk.png. Needs chromium, playwright and Pillow.
 """
 
 from __future__ import annotations
