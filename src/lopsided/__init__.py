@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .algorithms.linear import ROMMA as ROMMA
     from .algorithms.linear import PassiveAggressive as PassiveAggressive
     from .algorithms.linear import Perceptron as Perceptron
+    from .algorithms.one_vs_rest import OneVsRest as OneVsRest
     from .algorithms.ranking import OAM as OAM
     from .algorithms.ranking import OPAUC as OPAUC
     from .algorithms.recommended import Recommended as Recommended
@@ -56,6 +57,7 @@ _OTHERS = {
     "algorithms.budget": ("Budget",),
     "algorithms.decision": ("Decision", "Decisions"),
     "algorithms.estimate": ("Estimate",),
+    "algorithms.one_vs_rest": ("OneVsRest",),
     "algorithms.sparse": ("SparseVector",),
     "catalog": ("learners", "make", "register"),
     "comparison": ("Comparison", "compare"),

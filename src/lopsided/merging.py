@@ -61,7 +61,7 @@ def merge(models: Sequence[M], weights: ArrayLike | None = None, base: M | None 
         _check_mergeable(first, model)
     wanted = _weights(weights, len(models))
     if len(models) == 1:
-        return _copied(models[0])
+        return models[0].copied()
     labels = _labels(everything)
     out = first.restarted(labels)
     start = out.restarted(labels) if base is None else base
@@ -99,7 +99,7 @@ def split(model: M, shards: int) -> list[M]:
         raise ParameterError("shards", "must be at least 1", value=shards)
     _check_mergeable(model, model)
     if shards == 1:
-        return [_copied(model)]
+        return [model.copied()]
     out = []
     for _ in range(shards):
         part = model.restarted(model.labels)
@@ -109,13 +109,6 @@ def split(model: M, shards: int) -> list[M]:
             raise InputError(f"{type(model).__name__} cannot be split: {error}") from None
         part.schema_ = model.schema_
         out.append(part)
-    return out
-
-
-def _copied(model: M) -> M:
-    out = model.restarted(model.labels)
-    out.fitted.core.restore(*model.fitted.core.snapshot())
-    out.schema_ = model.schema_
     return out
 
 

@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._atomic import write_atomically
+from .algorithms._classes import Learned
 from .algorithms.budget import Budget
+from .algorithms.one_vs_rest import OneVsRest
 from .catalog import class_named
 from .errors import DivergedError, InputTypeError, ModelFileError
 from .estimator import state as entry
@@ -48,7 +50,9 @@ _NO_CALIBRATION: dict[str, Any] = {
 
 
 def save(
-    model: OnlineClassifier, path: str | os.PathLike[str], run: dict[str, Any] | None = None
+    model: OnlineClassifier | OneVsRest,
+    path: str | os.PathLike[str],
+    run: dict[str, Any] | None = None,
 ) -> None:
     """Write a model to a file. The file is the old one or the new one, never half of either.
 
@@ -57,7 +61,9 @@ def save(
     write_atomically(path, to_bytes(model, run, sound=True))
 
 
-def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = None) -> Any:
+def load(
+    path: str | os.PathLike[str], kind: type[OnlineClassifier | OneVsRest] | None = None
+) -> Any:
     """Read a model from a file.
 
     Parameters
@@ -69,10 +75,10 @@ def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = Non
 
     Returns
     -------
-    OnlineClassifier
+    OnlineClassifier or OneVsRest
         The model as it was saved; resuming from it gives the same bits as never having stopped.
     """
-    model, _ = load_run(path)
+    model, _ = _read(path)
     if kind is not None and not isinstance(model, kind):
         raise ModelFileError(
             f"holds a {type(model).__name__}, not a {kind.__name__}", os.fspath(path)
@@ -81,7 +87,17 @@ def load(path: str | os.PathLike[str], kind: type[OnlineClassifier] | None = Non
 
 
 def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
-    """Read a model and the state of the run it was in, None if it was in none."""
+    """Read a model of two classes and the state of the run it was in, None if it was in none."""
+    model, run = _read(path)
+    if isinstance(model, OneVsRest):
+        raise ModelFileError(
+            "holds a OneVsRest, and this is for two classes: use lopsided.load in Python",
+            os.fspath(path),
+        )
+    return model, run
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[Any, Any]:
     try:
         with open(path, "rb") as file:
             start = file.read(9)
@@ -92,10 +108,12 @@ def load_run(path: str | os.PathLike[str]) -> tuple[OnlineClassifier, Any]:
 
 
 def to_bytes(
-    model: OnlineClassifier, run: dict[str, Any] | None = None, *, sound: bool = False
+    model: OnlineClassifier | OneVsRest, run: dict[str, Any] | None = None, *, sound: bool = False
 ) -> bytes:
     """Return the file of a model that has learned; with `sound` only if it can be loaded again."""
     _check_class(model)
+    if isinstance(model, OneVsRest):
+        return _of_classes(model, sound)
     with lock_of(model):  # no label is added in between
         fitted = model.fitted
         labels, parameters = fitted.labels, model.get_params(deep=False)
@@ -130,14 +148,45 @@ def to_bytes(
     return _to_file(about, arrays)
 
 
-def from_bytes(data: bytes) -> OnlineClassifier:
+def _of_classes(model: OneVsRest, sound: bool) -> bytes:
+    """Return the file of a model of several classes: the files of its models are its arrays."""
+    with lock_of(model):
+        learned = model._fitted()
+        parts = {"rest": learned.rest}
+        parts |= {
+            str(k): learned.models[c] for k, c in enumerate(learned.labels) if c in learned.models
+        }
+        files = {name: to_bytes(part, sound=sound) for name, part in parts.items()}
+    about = {
+        "format": FORMAT,
+        "class": type(model).__name__,
+        "parameters": _pack(model.get_params(deep=False)),
+        "labels": _pack([list(learned.labels), learned.dtype]),
+    }
+    return _to_file(about, {name: np.frombuffer(file, np.uint8) for name, file in files.items()})
+
+
+def _with_classes(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> OneVsRest:
+    labels, dtype = _unpack(about["labels"])
+    np.dtype(dtype)
+    parts = {name: from_bytes(array.tobytes()) for name, array in arrays.items()}
+    rest = parts.pop("rest")
+    models = {labels[int(name)]: part for name, part in parts.items()}
+    return OneVsRest.restored(
+        _unpack(about["parameters"]), Learned(tuple(labels), dtype, rest, models)
+    )
+
+
+def from_bytes(data: bytes) -> Any:
     """Return the model of a file's bytes."""
     return _from_bytes(data)[0]
 
 
-def _from_bytes(data: bytes) -> tuple[OnlineClassifier, Any]:
+def _from_bytes(data: bytes) -> tuple[Any, Any]:
     about, arrays = _from_file(data)
     try:
+        if about["class"] == OneVsRest.__name__:
+            return _with_classes(about, arrays), None
         if about["format"] == 1:
             about = _with_new_names(about)
         cls = class_named(about["class"])
@@ -210,9 +259,12 @@ def _with_new_names(about: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _check_class(model: OnlineClassifier) -> None:
+def _check_class(model: OnlineClassifier | OneVsRest) -> None:
     name = type(model).__name__
-    if class_named(name) is not type(model):
+    if isinstance(model, OneVsRest):
+        if type(model) is not OneVsRest:
+            raise InputTypeError(f"{name} cannot be saved: only OneVsRest itself can")
+    elif class_named(name) is not type(model):
         raise InputTypeError(
             f"{name} cannot be saved until it is registered: lopsided.register({name})"
         )

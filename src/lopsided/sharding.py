@@ -274,7 +274,8 @@ def merged(
     if not any(found):
         raise InputError("there are no rows to learn from")
     if not model.__sklearn_is_fitted__():
-        return merge([persist.from_bytes(blob) for blob in found if blob])
+        models: list[OnlineClassifier] = [persist.from_bytes(blob) for blob in found if blob]
+        return merge(models)
     parts = [persist.from_bytes(blob) if blob else begun for blob in found]
     return merge(parts, base=model)
 

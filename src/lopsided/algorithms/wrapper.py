@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalog import Entry, find
-from ..errors import ParameterError, UnknownParameterError
+from ..errors import ParameterError
 from ..estimator.base import OnlineClassifier
 from ..estimator.fitted import Fitted
 from ..estimator.labels import Labels
-from ..estimator.parameters import estimator, parameter, parameter_hint
+from ..estimator.parameters import estimator, parameter
 from ..estimator.sklearn_compat import not_fitted
+from .has_learner import HasLearner
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -34,7 +35,7 @@ def _of_learner(name: str) -> Any:
 
 
 @estimator
-class Wrapper(OnlineClassifier):
+class Wrapper(HasLearner, OnlineClassifier):
     """Has one core with its learner, and the parameters of both.
 
     The parameters of the learner can be read and set as `learner__name` or, where the name is not
@@ -106,32 +107,6 @@ class Wrapper(OnlineClassifier):
             super().__setattr__(name, value)
         else:
             self.set_params(**{name: value})
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, those of the learner as learner__name."""
-        own = super().get_params()
-        try:
-            inner = self._inner().get_params() if deep else {}
-        except ValueError:  # not a learner: it is refused when there is something to learn
-            inner = {}
-        return own | {f"learner__{name}": value for name, value in inner.items()}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters by name; the learner is replaced, not changed."""
-        known = self._own_names()
-        rest = {k.removeprefix("learner__"): v for k, v in params.items() if k not in known}
-        for name, value in params.items():
-            if name in known:
-                setattr(self, name, value)
-        if rest:
-            inner = self._inner()
-            now = inner.get_params()
-            for name in rest:
-                if name not in now:
-                    hint = parameter_hint(name, [*known, *now])
-                    raise UnknownParameterError(repr(self), name, hint)
-            self.learner = type(inner)(**{**now, **rest})
-        return self
 
     def parameter_names(self) -> list[str]:
         """Return the names that set_params takes, without prefixes."""

@@ -20,7 +20,7 @@ from .parameters import choice, integer, switch
 from .prices import event_prices, price_table
 from .reasons import Explanation, explanation
 from .schema import Schema
-from .sklearn_compat import binary_classifier_tags
+from .sklearn_compat import classifier_tags
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -344,6 +344,13 @@ class OnlineClassifier(Learning):
         put(model, "_fitted", type(self)(**before.parameters)._make(labels, before.scaling))
         return model
 
+    def copied(self) -> Self:
+        """Return a model that has learned the same."""
+        model = self.restarted(self.labels)
+        model.fitted.core.restore(*self.fitted.core.snapshot())
+        model.schema_ = self.schema_
+        return model
+
     @property
     def schema_(self) -> Schema | None:
         """How the tables it learned from were read, None if that is not known."""
@@ -411,7 +418,7 @@ class OnlineClassifier(Learning):
     # For scikit-learn -----------------------------------------------------------------------------
 
     def __sklearn_tags__(self) -> Any:
-        return binary_classifier_tags()
+        return classifier_tags()
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._fitted is not None

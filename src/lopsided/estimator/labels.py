@@ -340,7 +340,7 @@ def _multiclass(
     others = f"{beside} {', '.join(map(repr, known))}" if known else ""
     error = LabelError(
         f"found the label {label!r}{others}. Only binary classification is supported. The type of "
-        "the target is multiclass: learn one class against the rest, for example with y == label",
+        "the target is multiclass: lopsided.OneVsRest learns each class against the rest",
         row,
     )
     error.known, error.named_by = list(known), named_by

@@ -41,13 +41,13 @@ def warn_column_vector() -> None:
     )
 
 
-def binary_classifier_tags() -> Any:
-    """Return scikit-learn's tags of a classifier for two classes that takes sparse input."""
+def classifier_tags(*, multi_class: bool = False) -> Any:
+    """Return scikit-learn's tags of a classifier that takes sparse input."""
     from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
     return Tags(
         estimator_type="classifier",
         target_tags=TargetTags(required=True),
-        classifier_tags=ClassifierTags(multi_class=False),
+        classifier_tags=ClassifierTags(multi_class=multi_class),
         input_tags=InputTags(sparse=True),
     )
