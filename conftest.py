@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("pyspark") else ["src/lopsided/spark_ml.py"]
+_NEEDS = {"pyspark": "spark_ml", "river": "river", "onnx": "onnx", "mlflow": "mlflow"}
+collect_ignore = [f"src/lopsided/{name}.py" for need, name in _NEEDS.items() if not find_spec(need)]

@@ -93,6 +93,26 @@ def test_the_page_on_categories_prints_what_it_says(capsys):
     assert capsys.readouterr().out.strip() == page.split("```text")[1].split("```")[0].strip()
 
 
+@pytest.mark.parametrize("section", ["river", "onnx", "mlflow"])
+def test_the_python_of_the_page_on_other_libraries_prints_what_it_says(section, tmp_path):
+    """Each needs a package of its own; the other sections run with all of them."""
+    pytest.importorskip(section, reason=f"{section} is not installed")
+    page = (ROOT / "docs" / "ecosystem.md").read_text()
+    own = {"river": "## From river", "onnx": "## ONNX", "mlflow": "## MLflow"}
+    parts = re.split(r"(?=^## )", page, flags=re.MULTILINE)
+    used = [p for p in parts if not p.startswith(tuple(own.values())) or p.startswith(own[section])]
+    code = "".join(re.findall(r"```python\n(.*?)```", "".join(used), re.DOTALL))
+    told = "".join(re.findall(r"```text\n(.*?)```", "".join(used), re.DOTALL))
+    setup = "import warnings; warnings.simplefilter('ignore'); import os, pathlib\n"
+    if section == "mlflow":
+        setup += "os.environ['MLFLOW_ALLOW_FILE_STORE'] = 'true'\nimport mlflow\n"
+        setup += "mlflow.set_tracking_uri(pathlib.Path('store').absolute().as_uri())\n"
+    command = [sys.executable, "-c", setup + code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == told
+
+
 def test_every_public_name_is_there_and_described():
     for name in lopsided.__all__:
         assert getattr(lopsided, name).__doc__

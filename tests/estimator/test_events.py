@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lopsided import ACOG, COG, Perceptron, learners, make
+from lopsided import ACOG, COG, Active, Perceptron, learners, make
 from lopsided.catalog import CATALOG
 from lopsided.estimator.schema import Schema
 from lopsided.persist import from_bytes, to_bytes
@@ -179,6 +179,30 @@ def test_an_empty_event_is_a_row_of_zeros():
     assert model.score_one({}) == 0
     assert model.n_features_in_ == 0
     assert model.learn_one({"a": 1.0}, 0).n_features_in_ == 1
+
+
+@pytest.mark.parametrize("name", learners())
+def test_the_first_event_may_be_empty(name):
+    for options in ({}, {"intercept": True}):
+        if options and "intercept" not in make(name).parameter_names():
+            continue
+        model = make(name, positive=1, **options).learn_one({}, 1)
+        twin = from_bytes(to_bytes(model))
+        for event in ({}, {"a": 1.0}):
+            assert twin.score_one(event) == model.score_one(event)
+        for each in (model, twin):
+            each.learn_one({"a": 1.0}, 0).learn_one({}, 0)
+        assert twin.score_one({"a": 2.0}) == model.score_one({"a": 2.0})
+
+
+def test_a_model_that_has_met_nothing_has_a_score():
+    spent = Active(COG(intercept=True), budget=3)
+    spent.ask({"a": 1.0})
+    fresh = Active(COG(intercept=True), budget=3).take_budget(spent)
+    assert fresh.score_one({"a": 1.0}) == 0
+    assert from_bytes(to_bytes(fresh)).score_one({}) == 0
+    empty = Active(COG(), budget=3).take_budget(Active(COG(), budget=3))
+    assert from_bytes(to_bytes(empty)).score_one({"a": 1.0}) == 0
 
 
 def test_dicts_and_unnamed_columns_do_not_mix():

@@ -42,6 +42,7 @@ void Model::run(const Rows& rows, Pass& pass) {
 }
 
 void Model::score(const Rows& rows, double* out) {
+  grow(0);
   std::size_t threads = rows.bytes() / worth_a_thread;
   if (threads < 2 || !cheap_copy(rows, 1)) return score(rows, 0, rows.size(), out);
   threads = std::min(threads, threads_allowed());
@@ -62,7 +63,7 @@ void Model::score(const Rows& rows, Count first, Count last, double* out) {
 
 Reasons Model::explain(const Rows& rows) {
   double score;
-  this->score(rows, 0, 1, &score);
+  this->score(rows, &score);
   Reasons out{score, {}};
   Prepare wide = prepare_;
   Index known = features_;

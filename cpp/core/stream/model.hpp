@@ -40,8 +40,9 @@ class Model {
   virtual std::vector<double> coefficients() const = 0;  // all of them
   void options(OptionVisitor& visit);
   void state(StateVisitor& visit);
+  // Without any feature there is room for the constant.
   void grow(Index features) {
-    if (features > features_) grow_to(features);
+    if (features > features_ || features_ == 0) grow_to(features);
   }
 
   Index features() const { return features_; }

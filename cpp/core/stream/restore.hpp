@@ -102,8 +102,14 @@ inline void restore(std::unique_ptr<Model>& model, Index features, StateRestorer
     // WeightedMajority has one vector that it may not save.
     validate(growth.bytes <= 2 * static_cast<double>(from.bytes()) + 0x1p20, "features");
   }
-  restored->grow(features);
-  restored->state(from);
+  try {
+    restored->grow(features);
+    restored->state(from);
+  } catch (const std::invalid_argument&) {
+    if (features > 0) throw;
+    restored = model->clone();  // of a version that had no room for the constant before the first feature
+    restored->state(from);
+  }
   model = std::move(restored);
 }
 

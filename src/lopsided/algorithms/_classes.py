@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import DivergedError, LabelError
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import Batch, as_batch, is_events
+from ..estimator.batch import Batch, as_batch, as_frame, is_events
 from ..estimator.columns import check_columns
 
 Rows = Batch | list[dict[str, Any]]  # events are read by each model: they have names of their own
@@ -54,6 +54,7 @@ class Learned:
 def shared_rows(rest: OnlineClassifier, X: Any, *, learning: bool) -> Rows:
     """Return rows in a form that all models take: looked at once, however many there are."""
     fitted = rest._fitted
+    X = as_frame(X)
     if fitted is not None:
         X = rest._checked_rows(X, fitted.core, learning)
     if is_events(X):

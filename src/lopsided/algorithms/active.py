@@ -20,7 +20,7 @@ from ..errors import (
 )
 from ..estimator import state as entry
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import Batch, as_batch, is_events
+from ..estimator.batch import Batch, as_batch, as_frame, is_events
 from ..estimator.columns import check_columns
 from ..estimator.fitted import Fitted
 from ..estimator.labels import as_labels
@@ -226,6 +226,7 @@ class Active(Wrapper):
 
     def ask_many(self, X: Any, *, time: ArrayLike | None = None) -> Decisions:
         """Do as ask does for each row of X: all of them, or none if one is bad."""
+        X = as_frame(X)
         batch = None if is_events(X) else as_batch(X, self._features())
         days = self._days(time, len(X) if batch is None else batch.rows.size)
         fitted = self._begin("event" if batch is None else batch.form)

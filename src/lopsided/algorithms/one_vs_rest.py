@@ -19,6 +19,7 @@ from ..estimator.locking import locked
 from ..estimator.parameters import estimator, is_number, parameter, same
 from ..estimator.prices import price_table
 from ..estimator.reasons import Explanation
+from ..estimator.routing import Routed
 from ..estimator.sklearn_compat import classifier_tags, not_fitted
 from ._classes import (
     Learned,
@@ -46,7 +47,7 @@ _OURS = {
 
 
 @estimator
-class OneVsRest(HasLearner):
+class OneVsRest(Routed, HasLearner):
     """A classifier for any number of classes, which grows with those that appear.
 
     Each class has a model that tells it from the rest, and the calibrated probabilities of these
@@ -397,15 +398,17 @@ class OneVsRest(HasLearner):
         return {
             "parameters": self.get_params(deep=False),
             "file": None if self._learned is None else to_bytes(self),
+            **self._kept_request(),
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, saved: dict[str, Any]) -> None:
         from ..persist import from_bytes
 
-        self.__init__(**state["parameters"])  # type: ignore[misc]
-        if state["file"] is not None:
-            self._learned = from_bytes(state["file"])._learned
+        self.__init__(**saved["parameters"])  # type: ignore[misc]
+        if saved["file"] is not None:
+            self._learned = from_bytes(saved["file"])._learned
             self._current = False
+        self._take_request(saved)
 
     @classmethod
     def restored(cls, parameters: dict[str, Any], learned: Learned) -> Self:

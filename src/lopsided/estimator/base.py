@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from . import state as entry
-from .batch import as_weights
+from .batch import as_frame, as_weights
 from .columns import check_columns
 from .fitted import Snapshot
 from .labels import Labels, as_labels
@@ -19,6 +19,7 @@ from .learning import Learning, put
 from .parameters import choice, integer, switch
 from .prices import event_prices, price_table
 from .reasons import Explanation, explanation
+from .routing import Routed
 from .schema import Schema
 from .sklearn_compat import classifier_tags
 
@@ -29,7 +30,7 @@ _SCALINGS = ("auto", "none", "unit", "standard", "standard+unit")
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
-class OnlineClassifier(Learning):
+class OnlineClassifier(Routed, Learning):
     """A classifier of two classes that learns from each example once.
 
     Parameters
@@ -148,13 +149,14 @@ class OnlineClassifier(Learning):
         order; score_many and score_one are always about the positive class. Without costs these
         are the scores, with costs the log odds less those from which an alarm is worth its price.
         """
+        X = as_frame(X)
         margins = self._margins(self.score_many(X), X, None)
         return -margins if self.labels.turned else margins
 
     def score_many(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of rows; without costs 0 and above means positive."""
         model = self.fitted.core
-        batch = self._batch(X, model, learning=False)
+        batch = self._batch(as_frame(X), model, learning=False)
         check_columns(type(self).__name__, model, batch, learning=False)
         return np.asarray(model.score(batch.rows))
 
@@ -168,6 +170,7 @@ class OnlineClassifier(Learning):
         costs : dict, optional
             As the parameter of that name, for these rows; values may also be arrays.
         """
+        X = as_frame(X)
         return self.decided(self.score_many(X), X, costs)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -402,6 +405,7 @@ class OnlineClassifier(Learning):
         return {
             "parameters": self.get_params(deep=False),
             "file": None if self._fitted is None else to_bytes(self),
+            **self._kept_request(),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -414,6 +418,7 @@ class OnlineClassifier(Learning):
             put(self, "_changes", saved.changes_)
         for name, value in state["parameters"].items():
             put(self, name, value)
+        self._take_request(state)
 
     # For scikit-learn -----------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from ..errors import (
 from .schema import Schema
 
 MAX_FEATURES = 2**31 - 2
+_ARROW = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")
 
 
 class Batch(NamedTuple):
@@ -73,6 +74,7 @@ def as_batch(X: Any, known: int = 0) -> Batch:
     if hasattr(X, "collect"):
         raise InputTypeError(f"X is a {type(X).__name__}, which has no rows yet: collect it first")
     names, frame = None, None
+    X = as_frame(X)
     if is_frame(X):
         X, names, flags = _from_frame(X)
         frame = None if names is None else Schema.of_frame(names, flags)
@@ -80,6 +82,38 @@ def as_batch(X: Any, known: int = 0) -> Batch:
         X, names = X.array, X.names
     rows = _named(_core.Rows.dense(_dense_array(X)), names)
     return Batch(rows, names, "dense", frame=frame)
+
+
+def as_frame(X: Any) -> Any:
+    """Return what comes by way of Arrow as a table of Arrow, and anything else as it is.
+
+    These are relations of DuckDB, data sets of Hugging Face, readers of record batches and whatever
+    else has one of the protocols. Frames of pandas and polars are read in place.
+    """
+    if isinstance(X, (np.ndarray, list, Batch)) or hasattr(X, "to_numpy") or _is_table(X):
+        return X
+    if not any(hasattr(X, name) for name in (*_ARROW, "with_format")):
+        return X
+    try:
+        import pyarrow
+        import pyarrow.interchange
+    except ImportError:
+        raise InputTypeError(
+            f"X is a {type(X).__name__}, which needs pyarrow: pip install 'lopsided[arrow]'"
+        ) from None
+    if hasattr(X, "with_format"):  # of Hugging Face, which may be a selection of rows
+        if not hasattr(X, "__len__"):
+            raise InputTypeError(
+                f"X is a {type(X).__name__}, which has no rows yet: give its batches to partial_fit"
+            )
+        return X.with_format("arrow")[:]
+    if hasattr(X, "__dataframe__") and not hasattr(X, "__arrow_c_stream__"):
+        return pyarrow.interchange.from_dataframe(X)
+    return pyarrow.table(X)
+
+
+def _is_table(X: Any) -> bool:
+    return hasattr(X, "to_batches") and hasattr(X, "column_names")
 
 
 def is_frame(X: Any) -> bool:
@@ -146,7 +180,12 @@ def _is_float(value: Any) -> bool:
 
 
 def unmasked(values: Any, what: str) -> NDArray[Any]:
-    """Return an array, unless parts of it are masked."""
+    """Return an array, unless parts of it are masked; of a table the only column."""
+    if hasattr(values, "__arrow_c_stream__") and not hasattr(values, "__array__"):
+        table = as_frame(values)
+        if len(table.column_names) != 1:
+            raise InputError(f"{what} is a table of {len(table.column_names)} columns, not of one")
+        values = table.column(0).to_numpy()
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         at = np.argwhere(np.ma.getmaskarray(values))[0]
         place = ", ".join(f"{w} {k}" for w, k in zip(("row", "column"), at, strict=False))
@@ -221,7 +260,7 @@ def _as_index(values: Any, name: str) -> NDArray[Any]:
     return array.copy() if shared and threading.active_count() > 1 else array
 
 
-def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None, list[str]]:
+def _from_frame(X: Any) -> tuple[NDArray[Any], list[str] | None, list[str]]:
     """Return the numbers of a data frame, the names of its columns, and those of true or false."""
     columns = list(X.column_names if hasattr(X, "column_names") else X.columns)
     if len(set(columns)) != len(columns):
@@ -238,7 +277,11 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None, list[str
             "Feature names are only supported if all input features have string names, but your "
             f"input has {sorted(kinds)} as feature name / column name types."
         )
-    out, flags = np.empty((len(X), len(columns))), []
+    named = columns if kinds == {"str"} else None
+    whole = _whole(X)
+    if whole is not None:
+        return whole, named, []
+    out, flags = np.empty((len(X), len(columns)), order="F"), []
     for j, column in enumerate(columns):
         values = np.asarray(X[column].to_numpy())
         try:
@@ -253,7 +296,19 @@ def _from_frame(X: Any) -> tuple[NDArray[np.float64], list[str] | None, list[str
                 f"column {column!r} does not hold numbers; encode it or leave it out, or give the "
                 "rows as dicts, whose texts are categories (to_dict('records') of pandas)"
             ) from None
-    return out, columns if kinds == {"str"} else None, flags
+    return out, named, flags
+
+
+def _whole(X: Any) -> NDArray[Any] | None:
+    """Return the array of a frame whose columns are floats of one kind: often it is one already."""
+    kinds = set(getattr(X, "dtypes", ()))
+    if len(kinds) != 1:
+        return None
+    kind = kinds.pop()
+    plain = isinstance(kind, np.dtype) or type(kind).__module__.startswith("polars")
+    if not plain or str(kind).lower() not in ("float32", "float64"):
+        return None
+    return np.asarray(X.to_numpy())
 
 
 def as_event_row(x: Any) -> NDArray[np.float64]:

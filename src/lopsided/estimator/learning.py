@@ -16,6 +16,7 @@ from .batch import (
     CheckedEvents,
     as_batch,
     as_event_row,
+    as_frame,
     as_order,
     as_weights,
     is_events,
@@ -370,6 +371,7 @@ class Learning(Parameterised):
             "scores" and, of a learner that asks, "asked" and "probabilities"; "alarms" where more
             than the sign of the score decides; with `chances` also "chances".
         """
+        X = as_frame(X)
         costs = self.costs if costs is None else costs
         prices = None if costs is None else price_table(costs, X, np.size(y))
         ready = self._ready(

@@ -117,8 +117,8 @@ def _column(name: str, feature: str, X: Any, rows: int) -> Table:
     """Return the values of a feature; events and sparse rows that lack it have 0."""
     if is_events(X):
         return np.array([_number(name, x.get(feature, 0.0), row) for row, x in enumerate(X)])
-    names = getattr(X, "columns", None)
-    names = getattr(X, "names", None) if names is None else names
+    found = (getattr(X, name, None) for name in ("column_names", "columns", "names"))
+    names = next((each for each in found if each is not None), None)
     if names is None:
         raise InputError(
             f"costs: the columns of X have no names, so there is no {feature!r}: "
@@ -147,4 +147,6 @@ def _events(X: Any) -> Any:
         return X.to_dict("records")
     if hasattr(X, "to_dicts"):
         return X.to_dicts()
+    if hasattr(X, "to_pylist"):
+        return X.to_pylist()
     return X.toarray() if hasattr(X, "toarray") else X

@@ -12,6 +12,11 @@ COVARIANCE = "covariance"
 VARIANCE = "variance"
 BIAS = "bias"
 
+# Scaling
+SCALING_ROWS = "scaling.rows"
+SCALING_MEAN = "scaling.mean"
+SCALING_SPREAD = "scaling.spread"
+
 # Sketches
 SKETCH = "sketch"
 SKETCH_VALUES = "sketch.values"

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.block import Dense
-from ..estimator.batch import Batch, _from_frame, as_batch, as_weights, is_events, unmasked
+from ..estimator.batch import (
+    Batch,
+    _from_frame,
+    as_batch,
+    as_frame,
+    as_weights,
+    is_events,
+    unmasked,
+)
 from ..estimator.labels import Labels, as_labels
 
 
@@ -45,6 +53,7 @@ def read_rows(X: Any, y: Any, weights: Any, labels: Labels) -> tuple[Any, ...]:
     """Validate rows, labels and weights; return the fields of LabelledRows."""
     if isinstance(X, tuple) and is_events(X):
         X = list(X)
+    X = as_frame(X)
     rows = X if is_events(X) else as_batch(X)
     size = rows.rows.size if isinstance(rows, Batch) else len(rows)
     array = as_labels(y, size)

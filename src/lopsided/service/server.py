@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ..errors import LopsidedError
+from ..estimator.base import OnlineClassifier
 from ..persist import load
 from .app import App
 from .auth import Guard, new_token
@@ -84,7 +85,7 @@ class Service:
             return
         blob, model = b"", self.settings.model
         if model is not None:
-            load(model)  # complains with the name of the file
+            load(model, OnlineClassifier)  # complains with the name of the file
             blob = Path(model).read_bytes()
         config = self.settings.config or StreamConfig()
         self.do(lambda tx: put_stream(tx, name, config, blob))
