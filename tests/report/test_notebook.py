@@ -1,6 +1,8 @@
 """What a notebook shows of models, passes and comparisons."""
 
 import re
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -77,3 +79,36 @@ def test_a_pass_and_a_comparison_draw_themselves(tmp_path):
     assert shown.count("<tr") == 3
     assert result.best.name in shown
     assert "Sensitivity against specificity" in repr(result.plot())
+
+
+class Notebook:
+    """As much of IPython as a progress bar needs."""
+
+    def __init__(self, monkeypatch, kernel=True):
+        self.shown, self.updates = [], []
+        page = types.ModuleType("IPython.display")
+        page.HTML = str
+        page.display = self.display
+        shell = types.ModuleType("IPython")
+        shell.get_ipython = lambda: types.SimpleNamespace(**({"kernel": 1} if kernel else {}))
+        monkeypatch.setitem(sys.modules, "IPython", shell)
+        monkeypatch.setitem(sys.modules, "IPython.display", page)
+
+    def display(self, bar, display_id):
+        self.shown.append(bar)
+        return types.SimpleNamespace(update=self.updates.append)
+
+
+def test_a_comparison_shows_how_far_it_is(monkeypatch):
+    page = Notebook(monkeypatch)
+    compare(["Perceptron", "PA"], X, Y, permutations=3, grid=None)
+    assert len(page.shown) == 1
+    assert page.updates[-1] == '<progress value="6" max="6"></progress> 6 of 6 runs'
+
+
+@pytest.mark.parametrize(("kernel", "progress"), [(True, False), (False, None), (True, print)])
+def test_a_comparison_shows_no_bar_in_a_terminal_or_if_told(monkeypatch, kernel, progress, capsys):
+    page = Notebook(monkeypatch, kernel)
+    compare(["Perceptron"], X, Y, permutations=2, grid=None, progress=progress)
+    assert page.shown == []
+    assert capsys.readouterr().out == ("1 2\n2 2\n" if progress is print else "")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from .._notebook import notebook_bar
 from .one_run import Run
 from .plan import Plan, make_plan
 from .result import Comparison, Row
@@ -34,7 +35,7 @@ def compare(
     sample_weight: ArrayLike | None = None,
     seed: int = 0,
     jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | Literal[False] | None = None,
     resume: str | os.PathLike[str] | None = None,
     points: int = 15,
     order: Literal["random", "time"] = "random",
@@ -97,8 +98,9 @@ def compare(
     jobs : int, optional
         Number of threads; it does not change the result. Default: LOPSIDED_THREADS, or the number
         of cores.
-    progress : callable, optional
-        Called with the number of finished runs and of all runs.
+    progress : callable or False, optional
+        Called with the number of finished runs and of all runs. Default: a bar in notebooks, which
+        False leaves out.
     resume : path, optional
         A journal: finished runs are appended to it, and runs that are in it are not run again.
     points : int
@@ -160,7 +162,8 @@ def compare(
         label_time=label_time,
         refit_every=refit_every,
     )
-    return summarize(run_plan(plan, jobs=jobs, progress=progress, resume=resume))
+    told = notebook_bar("runs") if progress is None else progress or None
+    return summarize(run_plan(plan, jobs=jobs, progress=told, resume=resume))
 
 
 __all__ = [
