@@ -74,7 +74,7 @@ def test_a_wheel_that_is_too_large_is_refused(wheel, monkeypatch):
 def test_the_bill_of_materials_has_what_a_user_runs():
     bill = json.loads((ROOT / "sbom.cdx.json").read_text())
     scopes = {part["name"]: part["scope"] for part in bill["components"]}
-    for name in ("click", "msgspec", "numpy", "zstandard", "nanobind"):
+    for name in ("click", "msgspec", "numpy", "zstandard", "nanobind", "uPlot"):
         assert scopes[name] == "required"
     assert (scopes["pyspark"], scopes["scikit-build-core"]) == ("optional", "excluded")
     assert bill["metadata"]["component"]["version"] == VERSION

@@ -10,7 +10,7 @@ python3 -m venv "$work/venv"
 python3 - > "$work/requirements.txt" <<'END'
 import json
 for part in json.load(open("sbom.cdx.json"))["components"]:
-    if part["scope"] != "excluded":
+    if part["scope"] != "excluded" and "pypi" in part["purl"]:
         print(part["properties"][0]["value"])
 END
 "$work/venv/bin/pip-audit" --strict --progress-spinner off --requirement "$work/requirements.txt" "$@"

@@ -14,6 +14,8 @@ else:
 
 # Compiled into the extension, beside our own code and the C++ library.
 LINKED = ("nanobind",)
+# Copied into the package: its first line has its version.
+CHARTS = "src/lopsided/service/page/uplot.js"
 
 
 def text(root: Path) -> str:
@@ -36,6 +38,7 @@ def text(root: Path) -> str:
         "licenses": [{"license": {"id": project["license"]}}],
     }
     components = [_component(name, *part) for name, part in sorted(parts.items())]
+    components.append(_charts((root / CHARTS).read_text()))
     return (
         '{"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,\n'
         f' "metadata": {{"component": {json.dumps(about)}}},\n'
@@ -47,6 +50,15 @@ def _component(name: str, need: str, scope: str) -> str:
     wanted = [{"name": "requirement", "value": need}]
     part = {"type": "library", "name": name, "purl": f"pkg:pypi/{name}", "scope": scope}
     return json.dumps({**part, "properties": wanted})
+
+
+def _charts(source: str) -> str:
+    found = re.match(r"/\*! \S+/(uPlot) \(v([\d.]+)\)", source)
+    if found is None:
+        raise SystemExit(f"{CHARTS} does not say which version it is")
+    part = {"type": "library", "name": found[1], "version": found[2], "scope": "required"}
+    licence = [{"license": {"id": "MIT"}}]
+    return json.dumps({**part, "purl": f"pkg:npm/uplot@{found[2]}", "licenses": licence})
 
 
 def _name(need: str) -> str:
