@@ -68,6 +68,18 @@ def test_every_answer_can_be_repeated_and_undone(what):
     assert answer(desk, question, **what).result != "repeated"  # again, after it was undone
 
 
+def test_what_was_set_aside_is_listed_until_it_has_a_label():
+    desk = asked(3)
+    answer(desk, lease(desk, "e2"), verdict="escalate", note="odd shop")
+    answer(desk, lease(desk, "e0"), verdict="unsure")
+    found = desk.do(questions.set_aside, "pay")
+    assert [(q["key"], q["verdict"], q["note"]) for q in found] == [
+        ("e0", "unsure", None), ("e2", "escalate", "odd shop")
+    ]  # fmt: skip
+    desk.do(add_labels, "pay", [Label("e0", "fine")])
+    assert [q["key"] for q in desk.do(questions.set_aside, "pay")] == ["e2"]
+
+
 def test_a_skipped_question_that_another_has_is_not_taken_away():
     desk = asked(1)
     question = lease(desk, "e0")
@@ -185,6 +197,8 @@ def test_a_shift_of_an_input_is_found():
         event = Event(key=f"e{i}", features=x, time=1_000_000.0 + 1000 * i)
         desk.do(add_events, "pay", [event])
     found = counted(desk).window("day", 1_000_000.0 + 1000 * 300, CONFIG.costs)
+    hidden = counted(desk).window("day", 1_000_000.0 + 1000 * 300, CONFIG.costs, ["moved"])
+    assert [name for name, *_ in hidden["inputs"]] == ["steady"]
     (name, now, usual, shift), *rest = found["inputs"]
     assert (name, round(now), shift > 1) == ("moved", 12, True)
     assert usual < now
@@ -276,6 +290,20 @@ def test_calls_of_the_pages():
         assert found["weights"][0][0] == "a"
 
     run(scenario)
+
+
+def test_hidden_features_are_shown_to_nobody_but_an_admin():
+    async def scenario(wire):
+        await wire.call("PUT", "/v1/pay", {"hidden": ["name"], "query": "always"}, role="admin")
+        event = {"key": "e", "features": {"a": 1.0, "name": "Ann"}}
+        await wire.call("POST", "/v1/pay/events", event, role="admin")
+        for role, names in (("admin", {"a", "name"}), ("label", {"a"})):
+            _, found = await wire.call("GET", "/v1/pay/events/e", role=role)
+            assert set(found["event"]["features"]) == names
+        _, found = await wire.call("GET", "/v1/pay/questions", role="label")
+        assert set(found["questions"][0]["features"]) == {"a"}
+
+    run(scenario, tokens=("admin", "label"))
 
 
 def test_hidden_features_are_hidden_on_the_model_page():

@@ -46,6 +46,11 @@ def test_everything_in_the_queue_by_keys(tmp_path, browser):
                 page.locator("#past").wait_for(state="hidden")
                 is_title(page, "once")
             assert client.history("once")["question"]["state"] == "open"
+            page.keyboard.press("e")  # what is set aside is in a list
+            page.locator("summary", has_text="Set aside").click()
+            page.locator("#set-aside", has_text="once").wait_for()
+            page.keyboard.press("u")
+            is_title(page, "once")
             # other keys
             page.keyboard.press("?")
             page.locator("#key-positive").press("j")

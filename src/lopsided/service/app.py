@@ -97,6 +97,7 @@ class App:
         add("POST", "/v1/{stream}/score", "score", self.score)
         add("POST", "/v1/{stream}/labels", "label", self.labels)
         add("GET", "/v1/{stream}/questions", "label", self.questions)
+        add("GET", "/v1/{stream}/aside", "label", self.aside)
         add("GET", "/v1/{stream}/questions/{key}/same", "label", self.same)
         add("POST", "/v1/{stream}/leases/{key}", "label", self.renew)
         add("DELETE", "/v1/{stream}/leases/{key}", "label", self.release)
@@ -207,8 +208,12 @@ class App:
         return reply({"scores": found})
 
     async def event(self, request: Request) -> Response:
-        """Return everything that is known of an event."""
-        return reply(await self.run(history, *request.arguments, reads=True))
+        """Return everything that is known of an event; hidden features only to an admin."""
+        found = await self.run(history, *request.arguments, reads=True)
+        if request.role != "admin" and found["event"] is not None:
+            for name in self.stream(request.arguments[0]).config.hidden:
+                found["event"]["features"].pop(name, None)
+        return reply(found)
 
     # Labels and questions -------------------------------------------------------------------------
 
@@ -229,6 +234,11 @@ class App:
         lease = request.number("lease", 0, 0, 86400) or None
         by = (request.option("by") or request.who)[:64]
         return reply({"questions": await self.run(questions.lease_questions, name, n, lease, by)})
+
+    async def aside(self, request: Request) -> Response:
+        """Return the questions that were escalated or left as unsure."""
+        found = await self.run(questions.set_aside, *request.arguments, reads=True)
+        return reply({"questions": found})
 
     async def same(self, request: Request) -> Response:
         """Return the waiting questions whose features are those of an event."""

@@ -44,7 +44,7 @@ class Desk:
         config = app.stream(name).config
         return {
             **found,
-            "window": ledger.window(window, app.driver.clock(), config.costs),
+            "window": ledger.window(window, app.driver.clock(), config.costs, config.hidden),
             "counted": min(1.0, ledger.seq / max(1, until)),
         }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from msgspec import Struct, field
@@ -185,7 +185,9 @@ class Ledger:
 
     # What is shown --------------------------------------------------------------------------------
 
-    def window(self, name: str, now: float, costs: Costs) -> dict[str, Any]:
+    def window(
+        self, name: str, now: float, costs: Costs, hidden: Collection[str] = ()
+    ) -> dict[str, Any]:
         """Return the periods of the last hour, day or month, and figures over all of them."""
         size, count = WINDOWS[name]
         last = int(now // size)
@@ -219,7 +221,7 @@ class Ledger:
             "models": {m: total.models[m] for m in models},
             "estimate": _estimate(total, costs),
             "calibration": _calibration(total),
-            "inputs": _shifts(total, before),
+            "inputs": _shifts(total, before, hidden),
         }  # fmt: skip
 
 
@@ -263,7 +265,9 @@ def _calibration(total: Period) -> list[dict[str, float]]:
     return out
 
 
-def _shifts(now: Period, before: Period) -> list[tuple[str, float, float, float]]:
+def _shifts(
+    now: Period, before: Period, hidden: Collection[str]
+) -> list[tuple[str, float, float, float]]:
     """Return features with the mean now, the usual mean and their distance in deviations.
 
     Values that are missing count as 0, as they do for linear models.
@@ -271,7 +275,7 @@ def _shifts(now: Period, before: Period) -> list[tuple[str, float, float, float]
     found = []
     for name in {*now.inputs, *before.inputs}:
         (_, a, aa), (_, b, bb) = (p.inputs.get(name, (0.0, 0.0, 0.0)) for p in (now, before))
-        if now.events < 2 or before.events < 2:
+        if now.events < 2 or before.events < 2 or name.partition("=")[0] in hidden:
             continue
         new, usual, n = a / now.events, b / before.events, now.events + before.events
         spread = math.sqrt(max(0.0, (aa + bb) / n - ((a + b) / n) ** 2))

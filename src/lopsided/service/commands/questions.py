@@ -77,6 +77,19 @@ def _question(tx: Transaction, stream: Stream, event: int) -> Question:
     )
 
 
+def set_aside(tx: Transaction, name: str) -> list[dict[str, Any]]:
+    """Return the questions that somebody left to others to decide, the newest first."""
+    rows = tx.storage.all(
+        "select question.key, log.time, log.body from question join log on log.seq = answer "
+        "where question.stream = ? and state = 'aside' order by answer desc limit 100",
+        tx.stream(name).id,
+    )  # fmt: skip
+    return [
+        {"key": key, "time": time, "verdict": given.verdict, "by": given.by, "note": given.note}
+        for key, time, given in ((key, time, _read_verdict(body)) for key, time, body in rows)
+    ]
+
+
 def identical(tx: Transaction, name: str, key: str) -> list[str]:
     """Return the keys of free questions about events with the same features as an event."""
     stream = tx.stream(name)

@@ -2,6 +2,7 @@
 import { call } from "./api.js";
 import { dialog, el, row } from "./dom.js";
 import { time, value } from "./format.js";
+import { bindings } from "./keys.js";
 import { words } from "./words.js";
 
 let shown;
@@ -10,7 +11,7 @@ let shown;
 export async function openEvent(base, config, key, say, older) {
   shown ??= dialog("found", { text: "", close: words.close }, el("div", { id: "event" }));
   shown.onkeydown = (press) => {
-    if (older && press.key === "p") older();
+    if (older && press.key.toLowerCase() === bindings().previous) older();
   };
   const title = document.getElementById("found-title");
   const body = document.getElementById("event");

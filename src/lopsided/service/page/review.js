@@ -27,7 +27,19 @@ async function begin() {
 }
 
 async function count() {
-  $("counts").textContent = words.counts(await call("GET", base()));
+  const found = await call("GET", base());
+  $("counts").textContent = words.counts(found);
+  $("aside").hidden = !found.questions.aside;
+  if ($("aside").open) await drawAside();
+}
+
+// What was escalated or left as unsure, for whoever may decide.
+async function drawAside() {
+  const { questions } = await call("GET", `${base()}/aside`);
+  fill("set-aside", ...questions.map(({ key, verdict, by, note }) =>
+    el("li", {},
+      el("button", { type: "button", class: "plain", onclick: () => openEvent(base(), session.config, key, say) }, key),
+      el("span", {}, [words.actions[verdict], by, note].filter(Boolean).join(", ")))));
 }
 
 function show(question, waiting) {
@@ -148,7 +160,7 @@ function drawButtons() {
       actions[name]();
       if (event.detail) event.currentTarget.blur(); // a click must not make the next key a click
     };
-    return el("button", { type: "button", class: name, "aria-keyshortcuts": key, onclick: act }, names()[name], el("kbd", {}, key));
+    return el("button", { type: "button", class: name, "aria-keyshortcuts": bound[name] === " " ? "Space" : key, onclick: act }, names()[name], el("kbd", {}, key));
   };
   fill("buttons", ...["positive", "negative", "skip", "unsure", "escalate"].map(button));
   fill("tools", ...["undo", "previous", "same", "help"].map(button));
@@ -163,6 +175,7 @@ function drawPast() {
       el("span", { class: why ? "refused" : "" }, why ? words.notTaken : more ? words.andMore(text, more) : text))));
 }
 
+$("aside").addEventListener("toggle", () => $("aside").open && drawAside().catch(refused));
 onKeys(actions);
 $("note").addEventListener("keydown", (event) => {
   if (event.key === "Escape" || event.key === "Enter") event.target.blur();

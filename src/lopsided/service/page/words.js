@@ -32,6 +32,7 @@ export const words = {
     tools: "More",
     session: "This session",
     answered: "Answered",
+    aside: "Set aside",
     window: "Period",
     labels: "Labels",
     saved: "Cost on labelled events",
