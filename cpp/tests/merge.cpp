@@ -32,11 +32,17 @@ struct Wave {
   }
 };
 
-struct Scaled final : OptionVisitor {
-  void operator()(const char*, double&) override {}
+struct Chosen final : OptionVisitor {
+  bool scaled;
+
+  explicit Chosen(bool scaled) : scaled(scaled) {}
+  void operator()(const char* name, double& value) override {
+    if (std::string(name) == "gamma") value = 0.5;  // kernels whose gamma is estimated differ
+  }
   void operator()(const char*, std::vector<double>&) override {}
   void operator()(const char* name, bool& value) override {
     const std::string option = name;
+    if (!scaled) return;
     if (option == "standard" || option == "centred" || option == "intercept" || option == "balanced") value = true;
     if (option == "scales") value = false;
   }
@@ -44,15 +50,15 @@ struct Scaled final : OptionVisitor {
 };
 
 bool merges(std::string_view kind) {
-  for (const char* none : {"koil", "norma", "forgetron", "projectron", "rbp", "kernel"})
+  for (const char* none : {"koil-mixture", "norma", "forgetron", "projectron"})
     if (kind.starts_with(none)) return false;
   return true;
 }
 
 std::unique_ptr<Model> fresh(const Kind& kind, bool scaled) {
   auto model = kind.make();
-  Scaled options;
-  if (scaled) model->options(options);
+  Chosen options(scaled);
+  model->options(options);
   return model;
 }
 

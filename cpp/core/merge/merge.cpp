@@ -237,6 +237,9 @@ constexpr MergeRule rules[] = {
     {"ssol-full-float32", merge_ssol_full, split_covariance},
     {"opauc", merge_opauc},
     {"oam", merge_oam},
+    {"koil", merge_koil},
+    {"kernel-perceptron", merge_kernel_perceptron},
+    {"rbp", merge_rbp},
     {"weighted-majority", merge_weighted_majority, split_weighted_majority},
     {"additive-logistic", merge_additive_logistic, split_additive_logistic},
 };
@@ -244,12 +247,7 @@ constexpr MergeRule rules[] = {
 struct Refusal {
   std::string_view kind, why;
 };
-constexpr const char* several_spaces =
-    "shards keep other support vectors, more than one buffer holds, and estimate gamma from their own first rows";
 constexpr Refusal refusals[] = {
-    {"koil", several_spaces},
-    {"kernel-perceptron", several_spaces},
-    {"rbp", several_spaces},
     {"norma", "the age of each support vector counts, in rounds of its own shard"},
     {"forgetron", "its bound on what forgetting costs holds for one sequence of mistakes only"},
     {"projectron", "its support vectors must be independent of each other, and those of several shards are not"},
@@ -284,7 +282,7 @@ void move(State& state, std::string_view kind, const std::vector<Index>& places,
     return j < offset ? j : static_cast<std::size_t>(places[j - offset]) + offset;
   };
   if (kind == "additive-logistic") move_additive_logistic(state, places);
-  else if (kind == "weighted-majority" || kind == "oam")
+  else if (kind == "weighted-majority" || state.contains("kernel.started") || kind == "oam")
     refuse("the models met their features in another order: start the shards from one model that knows the features");
   for (auto& [name, entry] : state) {
     const std::vector<double> old = entry.values;

@@ -34,6 +34,29 @@ void merge_opauc(Merge& merge) {
   }
 }
 
+// The rows that a pool still stands for are its chance.
+std::vector<Place> drawn(const std::vector<std::size_t>& sizes, std::vector<double> chances, std::size_t room,
+                         double seed, Count& draws) {
+  std::vector<std::vector<std::size_t>> left(sizes.size());
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    for (std::size_t p = 0; p < sizes[k]; ++p) left[k].push_back(p);
+  std::vector<Place> out;
+  while (out.size() < room) {
+    double sum = 0;
+    for (std::size_t k = 0; k < left.size(); ++k) sum += chances[k] = left[k].empty() ? 0 : std::max(1.0, chances[k]);
+    if (sum == 0) break;
+    double at = uniform(seed, draws++) * sum;
+    std::size_t pool = 0;
+    for (; pool + 1 < left.size() && (left[pool].empty() || at >= chances[pool]); ++pool) at -= chances[pool];
+    while (left[pool].empty()) --pool;
+    const auto place = static_cast<std::size_t>(uniform(seed, draws++) * static_cast<double>(left[pool].size()));
+    out.push_back({pool, left[pool][place]});
+    left[pool].erase(left[pool].begin() + static_cast<std::ptrdiff_t>(place));
+    chances[pool] -= 1;
+  }
+  return out;
+}
+
 namespace {
 
 using StoredRows = std::vector<std::vector<double>>;
@@ -81,26 +104,17 @@ void merge_oam(Merge& merge) {
     }
     Entry& to = merge.start(kept);
     to.values.clear();
-    double rows = std::min(room, merge.out[seen].number());
-    const bool all = merge.out[seen].number() <= room;
-    for (std::size_t pool = 0; rows > 0;) {
-      if (!all) {  // rows left of each pool are its chance
-        double sum = 0;
-        for (std::size_t k = 0; k < pools.size(); ++k) sum += left[k] = pools[k].empty() ? 0 : std::max(1.0, left[k]);
-        double at = uniform(seed, draws++) * sum;
-        for (pool = 0; pool + 1 < pools.size() && (pools[pool].empty() || at >= left[pool]); ++pool) at -= left[pool];
-        while (pools[pool].empty()) --pool;
-      } else if (pools[pool].empty()) {
-        ++pool;
-        continue;
-      }
-      auto& from = pools[pool];
-      const auto place =
-          all ? std::size_t{0} : static_cast<std::size_t>(uniform(seed, draws++) * static_cast<double>(from.size()));
-      to.values.insert(to.values.end(), from[place].begin(), from[place].end());
-      from.erase(from.begin() + static_cast<std::ptrdiff_t>(place));
-      left[pool] -= 1;
-      rows -= 1;
+    const auto take = [&](const std::vector<double>& row) {
+      to.values.insert(to.values.end(), row.begin(), row.end());
+    };
+    if (merge.out[seen].number() <= room) {
+      for (const StoredRows& pool : pools)
+        for (const auto& row : pool) take(row);
+    } else {
+      std::vector<std::size_t> sizes;
+      for (const StoredRows& pool : pools) sizes.push_back(pool.size());
+      for (const auto& [pool, place] : drawn(sizes, left, static_cast<std::size_t>(room), seed, draws))
+        take(pools[pool][place]);
     }
   }
 }

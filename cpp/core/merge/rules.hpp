@@ -104,11 +104,21 @@ struct Moments {
 };
 Moments merged_moments(const Moments& base, std::span<const Moments> parts);
 
+// A sample of the rows of several pools, which stand for rows by their chances: as many as there is room for.
+struct Place {
+  std::size_t pool, place;
+};
+std::vector<Place> drawn(const std::vector<std::size_t>& sizes, std::vector<double> chances, std::size_t room,
+                         double seed, Count& draws);
+
 // One rule for each kind of learner.
 void merge_sketch(Merge& merge);
 void merge_sparse_sketch(Merge& merge);
 void merge_opauc(Merge& merge);
 void merge_oam(Merge& merge);
+void merge_koil(Merge& merge);
+void merge_kernel_perceptron(Merge& merge);
+void merge_rbp(Merge& merge);
 void merge_additive_logistic(Merge& merge);
 void merge_weighted_majority(Merge& merge);
 void split_additive_logistic(State& state, double shards);

@@ -55,10 +55,13 @@ struct OptionReader final : OptionVisitor {
 
 }  // namespace
 
-State state_of(Model& model) {
+State state_from(const std::function<void(StateVisitor&)>& write) {
   Collector visit;
-  model.state(visit);
+  write(visit);
   return std::move(visit.state);
+}
+State state_of(Model& model) {
+  return state_from([&](StateVisitor& visit) { model.state(visit); });
 }
 
 // Of a copy: a model that is given options starts over.

@@ -1,6 +1,7 @@
 // The state of a model by name, as values that can be computed with.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -27,6 +28,8 @@ struct Options {
   std::map<std::string, std::string> choices;
 };
 
+// What is written to a visitor.
+State state_from(const std::function<void(StateVisitor&)>& write);
 State state_of(Model& model);
 Options options_of(const Model& model);
 
