@@ -10,7 +10,6 @@ import numpy as np
 import lopsided
 
 from .metrics import Run
-from .peers import by_event
 from .streams import Floats, Prices, Stream, Table
 
 
@@ -30,12 +29,12 @@ def run(stream: Stream, prices: Prices | None, learner: str, form: str = "") -> 
     """
     model = lopsided.make(learner, positive=1)
     y = stream.y.astype(np.int64)
-    if stream.delay is not None:
-        return _late(model, stream, y)
     X = _rows(stream, form)
     costs = None if prices is None else {"miss": prices.miss, "alarm": prices.alarm}
     start = time.process_time()
-    result = lopsided.progressive(model, X, y, resume=True, points=0, costs=costs)
+    result = lopsided.progressive(
+        model, X, y, resume=True, points=0, costs=costs, delay=stream.delay
+    )
     seconds = time.process_time() - start
     return Run(result.scores, _probabilities(model, result.scores), result.alarms, seconds)
 
@@ -52,24 +51,3 @@ def _rows(stream: Stream, form: str) -> Any:
         return stream.rows.csr.toarray()
     named = isinstance(stream.rows, Table) and form != "csr"
     return stream.rows.events if named else stream.rows.csr
-
-
-def _late(model: Any, stream: Stream, y: Any) -> Run:
-    """Learn labels as they come, one by one."""
-    events, labels = stream.rows.events, y.tolist()
-    ready = False
-
-    def score(row: int) -> float:
-        return model.score_one(events[row]) if ready else 0.0
-
-    def learn(row: int) -> None:
-        nonlocal ready
-        if not ready:
-            model.partial_fit([events[row]], [labels[row]], [0, 1])
-        else:
-            model.learn_one(events[row], labels[row])
-        ready = True
-
-    said = by_event(stream, score, learn)
-    p = _probabilities(model, said.scores)
-    return Run(said.scores, p, said.scores >= 0 if p is None else None, said.seconds)

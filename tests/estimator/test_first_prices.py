@@ -50,6 +50,14 @@ def test_negative_labels_make_positives_rarer(name, miss):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("miss", [1.5, 30.5])
+def test_where_labels_are_at_hand_the_first_events_are_worth_an_alarm(name, miss):
+    model = lopsided.make(name, positive=1, costs={"miss": miss, "alarm": 1})
+    alarms = decided(model, np.zeros(len(X), int))
+    np.testing.assert_array_equal(alarms, np.arange(len(X)) + 1 <= miss)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_each_event_is_decided_at_its_own_price(name):
     amount = np.linspace(1, 1000, len(X))
     model = lopsided.make(name, positive=1)

@@ -40,6 +40,7 @@ struct Decider {
   static constexpr double no_alarm = std::numeric_limits<double>::min();  // decides a tie
 
   bool log_odds = false;  // scores are calibrated log odds already
+  bool labels_wait = false;  // and may never come
   Calibration calibration;
   Capacity capacity;
 
@@ -50,11 +51,11 @@ struct Decider {
     if (!cost.balanced) return weighed(score, cost) + logarithm(rho);
     return cost.positives + cost.negatives > 0 ? score + logarithm(rho) : logarithm(cost.odds) - no_alarm;
   }
-  // The log odds that are weighed by prices. Without any label one in a hundred events is taken for positive, so that
-  // nobody is flooded with alarms while labels are late; after n negative ones and no positive one in n + 2.
+  // The log odds that are weighed by prices. After n negative labels and no positive one, one event in n + 2 is taken for
+  // positive; but without any label one in a hundred if labels come late, so that nobody is flooded with alarms.
   double weighed(double score, const Cost& cost) {
     if (cost.positives > 0) return log_odds_of(score);
-    return -logarithm(cost.negatives > 0 ? cost.negatives + 1 : rare - 1);
+    return -logarithm(labels_wait && cost.negatives == 0 ? rare - 1 : cost.negatives + 1);
   }
   double log_odds_of(double score) { return log_odds ? score : calibration.log_odds(score); }
   // The probability of the positive class.

@@ -127,6 +127,7 @@ void Model::options(OptionVisitor& visit) {
   cost_.options(visit);
   decider_.options(visit);
   asker_.options(visit);
+  decider_.labels_wait = asker_.on();
   forget_.options(visit);
   if (forget_.on() && !facts_.fades) throw std::invalid_argument("this learner has nothing to forget");
   learner_options(visit);
