@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wire import run
 
+from lopsided.service.protocol import Joining
+
 
 def event(key="e1", **features):
     return {"key": key, "features": features or {"a": 1.5, "shop": "s1"}}
@@ -74,6 +76,81 @@ def test_lines_in_lines_out():
         assert "error" in lines[3]
 
     run(scenario)
+
+
+def test_a_bad_event_among_lines_leaves_the_others_in_order():
+    async def scenario(wire):
+        await taught(wire, 5)
+        texts = [json.dumps(event(f"l{i}", a=float(i))) for i in range(300)]
+        texts[150] = '{"key":"bad","features":{"a":1e999}}'
+        whole = "\n".join(texts).encode()
+        _, text = await wire.call(
+            "POST",
+            "/v1/pay/events",
+            headers={b"content-type": b"application/x-ndjson"},
+            chunks=[whole[i : i + 1000] for i in range(0, len(whole), 1000)],
+        )
+        lines = [json.loads(line) for line in text.splitlines()]
+        assert "error" in lines.pop(150)
+        assert [line["key"] for line in lines] == [f"l{i}" for i in range(300) if i != 150]
+        numbers = [line["seq"] for line in lines]
+        assert numbers == list(range(numbers[0], numbers[0] + 299))
+
+    run(scenario)
+
+
+def test_a_client_may_wait_for_the_answer_to_each_line():
+    async def scenario(wire):
+        lines = [json.dumps(event(f"l{i}", a=float(i))).encode() + b"\n" for i in range(4)]
+        answered = asyncio.Semaphore(1)
+        keys = []
+
+        async def receive():
+            await answered.acquire()
+            return {"type": "http.request", "body": lines.pop(0), "more_body": bool(lines)}
+
+        async def send(message):
+            if message.get("body"):
+                keys.append(json.loads(message["body"])["key"])
+                answered.release()
+
+        scope = {
+            "type": "http", "method": "POST", "path": "/v1/pay/events", "query_string": b"",
+            "headers": [(b"content-type", b"application/x-ndjson"), (b"host", b"127.0.0.1:8080")],
+        }  # fmt: skip
+        await asyncio.wait_for(wire.app(scope, receive, send), 20)
+        assert keys == ["l0", "l1", "l2", "l3"]
+
+    run(scenario)
+
+
+def test_the_head_and_body_of_an_answer_are_written_together():
+    class Transport:
+        wrote = ()
+
+        def write(self, data):
+            self.wrote = (*self.wrote, data)
+
+        def close(self):
+            self.wrote = (*self.wrote, "closed")
+
+        def is_closing(self):
+            return False
+
+    async def scenario():
+        plain = Transport()
+        joining = Joining(plain, asyncio.get_running_loop())
+        joining.write(b"head ")
+        joining.write(b"body")
+        await asyncio.sleep(0)
+        assert plain.wrote == (b"head body",)
+        joining.write(b"last")
+        joining.close()
+        await asyncio.sleep(0)
+        assert plain.wrote == (b"head body", b"last", "closed")
+        assert not joining.is_closing()
+
+    asyncio.run(scenario())
 
 
 def test_questions_are_leased_answered_undone_and_learned():

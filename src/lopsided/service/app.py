@@ -43,6 +43,7 @@ _MODEL, _PROMOTION = msgspec.json.Decoder(NewModel), msgspec.json.Decoder(Promot
 _NAME, _ANY = msgspec.json.Decoder(Name), msgspec.json.Decoder()
 _SEVERAL = re.compile(rb'\s*\{\s*"(events|labels)"')  # a list of them, not one
 _GROUP = 1000
+_AHEAD = 16  # groups of lines that wait for their answers
 
 
 class NewToken(msgspec.Struct, forbid_unknown_fields=True):
@@ -182,10 +183,13 @@ class App:
         answers = await self.decide(name, decoded(_EVENTS, body).events)
         return Response(b'{"answers":[' + b",".join(answers) + b"]}")
 
-    async def decide(self, name: str, events: list[Event]) -> list[bytes]:
-        """Return the answers about events; when the disk is full they are scored only."""
+    async def decide(self, name: str, events: list[Event], *, each: bool = False) -> list[bytes]:
+        """Return the answers about events; when the disk is full they are scored only.
+
+        With `each` a bad event is answered by an error; otherwise none is taken then.
+        """
         try:
-            found: list[bytes] = await self.driver.submit(AddEvents(name, events))
+            found: list[bytes] = await self.driver.submit(AddEvents(name, events, each=each))
         except Refusal as error:
             if error.status != 507:
                 raise
@@ -365,6 +369,9 @@ class App:
         return pages.docs(self.routes)
 
 
+Ahead = asyncio.Queue["asyncio.Future[list[bytes]] | None"]
+
+
 class Lines:
     """An answer that grows with the request: lines in, lines out."""
 
@@ -378,19 +385,34 @@ class Lines:
         await send(
             {"type": "http.response.start", "status": 200, "headers": [(b"content-type", NDJSON)]}
         )
+        ahead: Ahead = asyncio.Queue(_AHEAD)
+        reader = asyncio.create_task(self._read(ahead))
+        try:
+            while (found := await ahead.get()) is not None:
+                await _send_line(send, b"\n".join(await found))
+        except Refusal as error:
+            await _send_line(send, refusal(error).body)
+        finally:
+            reader.cancel()
+            while not ahead.empty():
+                if (found := ahead.get_nowait()) is not None:
+                    found.cancel()
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _read(self, ahead: Ahead) -> None:
+        """Read on while earlier lines wait for their answers, which come in order."""
         try:
             async for lines in self._request.lines():
                 for at in range(0, len(lines), _GROUP):
-                    out = await self._decide(lines[at : at + _GROUP])
-                    body = b"\n".join(out) + b"\n"
-                    await send({"type": "http.response.body", "body": body, "more_body": True})
-        except Refusal as error:
-            body = refusal(error).body + b"\n"
-            await send({"type": "http.response.body", "body": body, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+                    await ahead.put(asyncio.create_task(self._decide(lines[at : at + _GROUP])))
+        except Exception as error:
+            failed = asyncio.get_running_loop().create_future()
+            failed.set_exception(error)
+            await ahead.put(failed)
+        await ahead.put(None)
 
     async def _decide(self, lines: list[bytes]) -> list[bytes]:
-        """Return a line for each line; if one is bad the others are decided one by one."""
+        """Return a line for each line; bad ones are refused, the others decided."""
         out: list[bytes] = []
         events = []
         for line in lines:
@@ -399,17 +421,10 @@ class Lines:
                 out.append(b"")
             except Refusal as error:  # noqa: PERF203
                 out.append(refusal(error).body)
-        try:
-            answers = await self._app.decide(self._name, events) if events else []
-        except Refusal as error:
-            if error.status != 422:
-                raise
-            answers = [await self._one(event) for event in events]
+        answers = await self._app.decide(self._name, events, each=True) if events else []
         found = iter(answers)
         return [line or next(found) for line in out]
 
-    async def _one(self, event: Event) -> bytes:
-        try:
-            return (await self._app.decide(self._name, [event]))[0]
-        except Refusal as error:
-            return refusal(error).body
+
+async def _send_line(send: Send, line: bytes) -> None:
+    await send({"type": "http.response.body", "body": line + b"\n", "more_body": True})

@@ -144,14 +144,15 @@ class Learner:
 
     def judged(self, x: dict[str, Any], positive: Any) -> tuple[float, bool]:
         """Return the score of an event that is not met, and whether it would be flagged."""
-        score = self.model.score_one(x)
-        label = self.model.decided(np.array([score]), [x])[0]
-        return score, bool(label == positive)
+        return self.model.score_one(x), bool(self.model.predict_one(x) == positive)
 
     def probabilities(self, scores: Sequence[float]) -> Sequence[float | None]:
         """Return the probability of a positive at each score, where the model can say."""
         if not self.ready:
             return [None] * len(scores)
+        core = self.model.fitted.core
+        if len(scores) == 1 and core.calibrated:
+            return [core.probability(scores[0])]
         try:
             known: list[float] = self.model.probabilities(np.array(scores)).tolist()
         except LopsidedError:  # no label has come since it was made

@@ -158,6 +158,7 @@ def serve(settings: Settings, started: Callable[[str, App], None] | None = None)
             server_header=False,
             date_header=False,
             ws="none",
+            http=_protocol(),
             ssl_certfile=settings.certificate,
             ssl_keyfile=settings.key,
         )
@@ -177,6 +178,15 @@ def serve(settings: Settings, started: Callable[[str, App], None] | None = None)
         server.run(sockets=[listener])
     finally:
         service.folder.close()
+
+
+def _protocol() -> Any:
+    """Return how HTTP is spoken: by uvicorn alone where httptools is missing."""
+    try:
+        from .protocol import Protocol
+    except ImportError:
+        return "auto"
+    return Protocol
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -8,20 +8,31 @@ import msgspec
 
 from ..sequencer import Transaction
 from ..stream import Stream
-from ..types import Answer, Event, Refusal, encode, read_answer, seconds
+from ..types import Answer, Event, Failure, Refusal, encode, read_answer, seconds
 from .labels import join
 
 
 class AddEvents:
     """A request to decide on events; those that wait at the same time are decided together."""
 
-    def __init__(self, name: str, events: list[Event]) -> None:
-        self.name, self.events = name, events
+    def __init__(self, name: str, events: list[Event], *, each: bool = False) -> None:
+        self.name, self.events, self.each = name, events, each
         self.kind = AddEvents, name
 
     def __call__(self, tx: Transaction) -> list[bytes]:
-        """Take the events."""
-        return add_events(tx, self.name, self.events)
+        """Take the events: all or none, or with `each` those that are good."""
+        try:
+            return add_events(tx, self.name, self.events)
+        except Refusal as error:
+            if not self.each or error.status != 422:
+                raise
+        return [self._one(tx, event) for event in self.events]
+
+    def _one(self, tx: Transaction, event: Event) -> bytes:
+        try:
+            return add_events(tx, self.name, [event])[0]
+        except Refusal as error:
+            return encode(Failure(error.error))
 
     @staticmethod
     def together(tx: Transaction, requests: list[AddEvents]) -> list[list[bytes]]:
