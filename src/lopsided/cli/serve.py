@@ -19,6 +19,9 @@ Examples:
   lopsided serve folder --stream payments --positive fraud --negative fine --costs 60 3 \\
     --budget 50/day
   lopsided serve folder --new-token desk --role label
+  lopsided serve folder --stream payments --from events.ndjson > decisions.ndjson
+  lopsided serve folder --stream payments --from-kafka localhost:9092 --topic events \
+    --topic labels --decisions decisions
   lopsided serve --demo
 """
 )
@@ -55,6 +58,19 @@ Examples:
 @click.option("--demo", is_flag=True, help="Let made-up payments run through the service.")
 @click.option("--replay", is_flag=True, help="Feed the log to the learner given, print its cost.")
 @click.option("--json", "as_json", is_flag=True, help="With --replay: print JSON.")
+@click.option(
+    "--from",
+    "lines",
+    metavar="FILE",
+    help="Take events and labels from a file of JSON lines, - for standard input; print a line "
+    "for each and stop.",
+)
+@click.option("--from-kafka", metavar="BROKERS", help="Take events and labels from Kafka.")
+@click.option("--topic", "topics", multiple=True, help="Of Kafka, to read. Repeatable.")
+@click.option("--decisions", metavar="TOPIC", help="Of Kafka, where decisions go.")
+@click.option("--ask-topic", metavar="TOPIC", help="Of Kafka, where questions go.")
+@click.option("--refused", metavar="TOPIC", help="Of Kafka, where bad messages go.")
+@click.option("--kafka-option", multiple=True, metavar="NAME=VALUE", help="Of librdkafka.")
 @click.option("--tls", type=(str, str), metavar="CERTIFICATE KEY", help="Files for HTTPS.")
 def command(folder: str | None, **options: Any) -> None:
     """Serve FOLDER: score events, ask for labels, learn from them, and lose nothing."""
@@ -74,7 +90,54 @@ def command(folder: str | None, **options: Any) -> None:
         click.echo(service.make_token(options["new_token"], options["role"]))
         service.folder.close()
         return None
+    if options["lines"]:
+        return _take_lines(settings, options["lines"])
+    if options["from_kafka"]:
+        return _consume(settings, options)
     return serve(settings)
+
+
+def _take_lines(settings: Any, path: str) -> None:
+    """Take a file of JSON lines without serving anything."""
+    from ..service.lines import take_lines
+    from ..service.server import Service
+
+    if settings.stream is None:
+        raise click.UsageError("--from needs --stream")
+    with click.open_file(path, "rb") as file:
+        service = Service(settings)
+        try:
+            for line in take_lines(service, settings.stream, file):
+                click.echo(line)
+        finally:
+            service.folder.close()
+
+
+def _consume(settings: Any, options: dict[str, Any]) -> None:
+    """Serve, and take events and labels from Kafka meanwhile."""
+    from ..service.kafka import Kafka, KafkaSettings
+    from ..service.server import serve
+
+    if settings.stream is None or not options["topics"]:
+        raise click.UsageError("--from-kafka needs --stream and at least one --topic")
+    given = dict(option.partition("=")[::2] for option in options["kafka_option"])
+    kafka = Kafka(
+        KafkaSettings(
+            brokers=options["from_kafka"],
+            topics=list(options["topics"]),
+            stream=settings.stream,
+            decisions=options["decisions"],
+            questions=options["ask_topic"],
+            refused=options["refused"],
+            options=given,
+        )
+    )
+
+    def started(address: str, app: Any) -> None:
+        app.background.append(kafka.run)
+        click.echo(f"serving {settings.folder} on {address}", err=True)
+
+    serve(settings, started)
 
 
 def _settings(folder: str, options: dict[str, Any]) -> Any:
