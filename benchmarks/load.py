@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import selectors
 import socket
+import threading
 import time
 from collections.abc import Callable
 
@@ -41,6 +42,22 @@ def answered(
         for key in list(ready.get_map().values()):
             key.fileobj.close()  # type: ignore[union-attr]
     return count
+
+
+def streamed(port: int, path: str, lines: bytes) -> float:
+    """Post lines over one connection, reading answers meanwhile; return the seconds it took."""
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-ndjson\r\n"
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.settimeout(300)
+        started = time.perf_counter()
+        request = f"{head}Content-Length: {len(lines)}\r\n\r\n".encode() + lines
+        sender = threading.Thread(target=client.sendall, args=(request,))
+        sender.start()
+        last = b""
+        while not last.endswith(b"0\r\n\r\n"):
+            last = last[-5:] + client.recv(1 << 18)
+        sender.join()
+        return time.perf_counter() - started
 
 
 def _request(path: str, body: bytes) -> bytes:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from . import peers
 from .harness import Contender, Group
-from .load import answered, cpu_seconds
+from .load import answered, cpu_seconds, streamed
 
 FEATURES = 30
 RIVER = """
@@ -111,6 +111,36 @@ def _groups(
     yield Group(f"score: {title}", "µs/event", score, baseline, note="processor time")
     yield Group(f"decide or learn: {title}", "µs/event", store, baseline, note="processor time")
     yield _rates(seconds, port, bodies, folder)
+    yield _lines(seconds, port, bodies)
+
+
+def _lines(seconds: float, port: int, bodies: Bodies) -> Group:
+    """Return the group of a single client that sends lines, against Vowpal Wabbit in memory.
+
+    The Python package of Vowpal Wabbit has no daemon, so it learns here in this process, without a
+    network, and stores nothing; ours stores every event before it answers.
+    """
+    n = int(4000 * seconds)
+    ours = Contender(
+        "lopsided serve, lines over one connection, durable",
+        lambda: streamed(port, "/v1/pay/events", bodies.lines(n)),
+        n,
+    )
+    contenders, baseline = [ours], None
+    if peers.present("vowpalwabbit"):
+        import vowpalwabbit
+
+        vw = vowpalwabbit.Workspace("--quiet --loss_function logistic")
+        rows = bodies.vw(n)
+
+        def learned() -> None:
+            for row in rows:
+                vw.learn(row)
+
+        baseline = "Vowpal Wabbit, texts in memory, no network"
+        contenders.append(Contender(baseline, learned, n, ours=False))
+    title = f"a stream of events from one client, {FEATURES} named features"
+    return Group(title, "µs/event", contenders, baseline, note="wall time")
 
 
 def _rates(seconds: float, port: int, bodies: Bodies, folder: str) -> Group:
@@ -165,6 +195,17 @@ class Bodies:
 
     def batch(self) -> bytes:
         return f'{{"events":[{",".join(self._event() for _ in range(100))}]}}'.encode()
+
+    def lines(self, n: int) -> bytes:
+        return "\n".join(self._event() for _ in range(n)).encode()
+
+    def vw(self, n: int) -> list[str]:
+        found = []
+        for i in range(n):
+            row = json.loads(self._texts[i % 500])
+            text = " ".join(f"{name}:{value}" for name, value in row.items())
+            found.append(f"{1 if self.labels[i % 500] else -1} | {text}")
+        return found
 
     def unkeyed(self) -> bytes:
         return f'{{"features":{self._texts[next(self._count) % 500]}}}'.encode()

@@ -62,8 +62,13 @@ class Request:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.arguments: tuple[str, ...] = ()
         self.who = self.role = ""
-        self.secure = scope.get("scheme") == "https"
+        self._scheme = scope.get("scheme")
         self._receive, self._limit, self._patience = receive, limit, patience
+
+    @property
+    def secure(self) -> bool:
+        """Whether the client speaks HTTPS, with this server or with a proxy in front of it."""
+        return self._scheme == "https" or self.headers.get(b"x-forwarded-proto") == b"https"
 
     def option(self, name: str) -> str | None:
         """Return an option of the query, None if it is not given."""

@@ -157,6 +157,7 @@ def serve(settings: Settings, started: Callable[[str, App], None] | None = None)
             timeout_keep_alive=75,
             server_header=False,
             date_header=False,
+            proxy_headers=False,  # the one that matters is read where it does
             ws="none",
             http=_protocol(),
             ssl_certfile=settings.certificate,

@@ -1,0 +1,72 @@
+"""Memory and disk of a service under load: python tests/support/soak.py 10000000."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from lopsided.service.commands.admin import put_stream
+from lopsided.service.commands.events import AddEvents
+from lopsided.service.commands.labels import add_labels
+from lopsided.service.commands.upkeep import upkeep
+from lopsided.service.sequencer import Sequencer
+from lopsided.service.storage import Folder
+from lopsided.service.types import Costs, Event, Label, StreamConfig
+
+CONFIG = StreamConfig(costs=Costs(60.0, 3.0), budget="20/1000", keep_days=0.1)
+NAMES = [f"feature_{i}" for i in range(30)]
+BATCH = 100
+
+
+def soak(folder, n, *, every=10_000, snapshot_every=5000):
+    """Feed n events; return (events, resident bytes, bytes of the folder) after each `every`."""
+    held = Folder(folder)
+    sequencer = Sequencer(held.storage, held.witness, snapshot_every=snapshot_every)
+    now, rng, seen = 1_000_000.0, np.random.default_rng(0), []
+
+    def do(*commands):
+        outcomes, written = sequencer.run(list(commands), now)
+        assert all(outcome.refusal is None for outcome in outcomes)
+        if written:
+            sequencer.commit()
+        return [outcome.value for outcome in outcomes]
+
+    do(lambda tx: put_stream(tx, "pay", CONFIG))
+    for first in range(0, n, BATCH):
+        now += 300.0  # so that what is older than 30 batches goes
+        rows = rng.normal(size=(BATCH, len(NAMES)))
+        events = [
+            Event(f"e{first + i}", dict(zip(NAMES, row, strict=True)))
+            for i, row in enumerate(rows.tolist())
+        ]
+        answers = map(msgspec.json.decode, do(AddEvents("pay", events))[0])
+        asked = [a["seq"] and int(a["key"][1:]) - first for a in answers if a["asked"]]
+        labels = [Label(f"e{first + i}", int(rows[i, 0] > 1)) for i in {0, *asked}]
+        do(lambda tx, labels=labels: add_labels(tx, "pay", labels))
+        if first % 1000 == 0:
+            while do(upkeep)[0]:
+                pass
+        if (first + BATCH) % every == 0:
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            size = sum(file.stat().st_size for file in Path(folder).iterdir())
+            seen.append((first + BATCH, pages * os.sysconf("SC_PAGE_SIZE"), size))
+    held.close()
+    return seen
+
+
+if __name__ == "__main__":
+    total = int(sys.argv[1])
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as place:
+        found = soak(place, total, every=max(BATCH, total // 20 // BATCH * BATCH))
+    for events, memory, disk in found:
+        print(
+            f"{events:12,} events  {memory / 1e6:8.1f} MB of memory  {disk / 1e6:8.1f} MB of disk"
+        )
+    print(f"{total / (time.perf_counter() - started):,.0f} events a second")
