@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._text import html_rows
-from ..errors import LabelError, ParameterError
+from ..errors import InputError, LabelError, ParameterError
 from ..estimator.base import OnlineClassifier
 from ..estimator.batch import Batch, as_event_row, as_weights
 from ..estimator.labels import as_labels
@@ -417,9 +417,9 @@ class OneVsRest(Routed, HasLearner):
         model.check_params()
         of = type(model._model())
         if not all(type(m) is of for m in (learned.rest, *learned.models.values())):
-            raise ValueError("its models are of different learners")
+            raise InputError("its models are of different learners")
         if in_order(learned.labels) != list(learned.labels):
-            raise ValueError("its labels are not in order")
+            raise InputError("its labels are not in order")
         model._learned, model._current = learned, False
         return model
 
