@@ -68,8 +68,8 @@ def test_everything_in_the_queue_by_keys(tmp_path, browser):
             page.locator("#same", has_text="3 waiting events").wait_for()
             page.keyboard.press("j")
             page.locator("#history li", has_text="fine and 3 more").wait_for()
-            states = {client.history(f"twin{i}")["question"]["state"] for i in range(4)}
-            assert states == {"held"}
+            twins = [f"twin{i}" for i in range(4)]
+            wait(lambda: {client.history(t)["question"]["state"] for t in twins} == {"held"})
             page.keyboard.press("p")  # the one before, with its history
             page.locator("#found-title", has_text="twin").wait_for()
             page.keyboard.press("p")

@@ -25,7 +25,7 @@ _WORK = """async ([seconds, pause]) => {
     if (hidden()) { await wait(20); continue; }
     const before = title(), key = Math.random() < 0.3 ? "f" : "j", at = performance.now();
     dispatchEvent(new KeyboardEvent("keydown", { key }));
-    while (!hidden() && title() === before && performance.now() < at + 5000) await wait(0);
+    while ((hidden() || title() === before) && performance.now() < at + 5000) await wait(0);
     done.push([before, key, performance.now() - at]);
     await wait(pause * (0.5 + Math.random()));
   }

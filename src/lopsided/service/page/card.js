@@ -40,6 +40,6 @@ function drawReasons(question, config) {
     const given = question.features[name];
     const said = given === undefined ? [name.replace(/=/g, " = ")] : [name, " ", el("bdi", { class: "value" }, value(name, given, config.formats))];
     return el("tr", {}, el("th", { scope: "row" }, ...said), el("td", {}, bar),
-      el("td", { class: kind, dir: "ltr" }, `${part > 0 ? "+" : "−"}${number(Math.abs(part), 2)}`));
+      el("td", { class: kind }, el("bdi", { dir: "ltr" }, `${part > 0 ? "+" : "−"}${number(Math.abs(part), 2)}`)));
   }));
 }

@@ -4,31 +4,42 @@ import { words } from "./words.js";
 const language = () => (words.lang === "en" ? undefined : words.lang); // the browser's own English
 const DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-export function number(value, digits = 4) {
+// Making a formatter takes longer than using it, and a card has dozens of numbers.
+const made = new Map();
+function digits(value, options) {
+  const name = JSON.stringify(options);
+  if (!made.has(name)) made.set(name, new Intl.NumberFormat(language(), options));
+  return made.get(name).format(value);
+}
+
+export function number(value, significant = 4) {
   if (typeof value !== "number") return String(value);
-  if (Number.isInteger(value)) return value.toLocaleString(language());
-  return value.toLocaleString(language(), { maximumSignificantDigits: Math.abs(value) >= 1000 ? 6 : digits });
+  if (Number.isInteger(value)) return digits(value, {});
+  return digits(value, { maximumSignificantDigits: Math.abs(value) >= 1000 ? 6 : significant });
 }
 
 // Cents where there are some, none in large amounts.
 export function money(value, currency) {
-  const digits = Number.isInteger(value) || Math.abs(value) >= 10000 ? 0 : 2;
+  const cents = Number.isInteger(value) || Math.abs(value) >= 10000 ? 0 : 2;
   const kind = currency ? { style: "currency", currency } : {};
-  return value.toLocaleString(language(), { ...kind, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return digits(value, { ...kind, minimumFractionDigits: cents, maximumFractionDigits: cents });
 }
 
-export const percent = (value, digits = 2) =>
-  value.toLocaleString(language(), { style: "percent", maximumSignificantDigits: value > 0.99 ? 4 : digits });
+export const percent = (value, significant = 2) =>
+  digits(value, { style: "percent", maximumSignificantDigits: value > 0.99 ? 4 : significant });
+
+let clock;
+const moment = () => (clock ??= new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeStyle: "short" }));
 
 export function time(seconds) {
   const date = new Date(1000 * seconds);
-  return Number.isNaN(date.getTime()) ? String(seconds) : date.toLocaleString(language(), { dateStyle: "medium", timeStyle: "short" });
+  return Number.isNaN(date.getTime()) ? String(seconds) : moment().format(date);
 }
 
 export function duration(seconds) {
   const units = [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
   const [size, unit] = units.find(([size]) => Math.abs(seconds) >= size) ?? units[3];
-  return (seconds / size).toLocaleString(language(), { style: "unit", unit, unitDisplay: "long", maximumSignificantDigits: 3 });
+  return digits(seconds / size, { style: "unit", unit, unitDisplay: "long", maximumSignificantDigits: 3 });
 }
 
 const KINDS = { time, duration, percent: (value) => percent(value, 3), plain: String };

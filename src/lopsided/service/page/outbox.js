@@ -22,8 +22,7 @@ export class Outbox {
     const name = `${PREFIX}${String(Date.now()).padStart(15, "0")} ${item.body.lease}`;
     localStorage.setItem(name, JSON.stringify(item));
     this.mine.set(name, done);
-    this.tell();
-    this.send();
+    setTimeout(() => this.send()); // the next question is shown first
   }
 
   // The answers of this tab and those of tabs that were closed before the server had them.
@@ -59,6 +58,7 @@ export class Outbox {
   async send() {
     if (this.busy) return;
     this.busy = true;
+    this.tell();
     while ((this.sending = this.waiting()[0])) {
       const name = this.sending;
       const item = JSON.parse(localStorage.getItem(name));

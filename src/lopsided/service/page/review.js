@@ -51,7 +51,6 @@ function show(question, waiting) {
   $("note").value = "";
   since = performance.now();
   $("announce").textContent = words.announce(question, session.config);
-  $("card").scrollTop = 0;
 }
 
 // Answering -----------------------------------------------------------------------------------------
@@ -68,8 +67,8 @@ function answer(what) {
   const done = { question, what, text: String(what.label ?? words.actions[what.verdict]), more: body.same ? same : 0 };
   past = [done, ...past].slice(0, PAST);
   outbox.put({ path: `${base()}/answers`, body }, (outcome) => settled(done, outcome));
-  drawPast();
   queue.advance();
+  drawPast();
 }
 
 function settled(done, outcome) {
