@@ -5,10 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} CCACHE_DISABLE=1
+commit=$(git rev-parse HEAD)  # once: the branch may move while the first wheel is built
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct "$commit")} CCACHE_DISABLE=1
 for folder in one two/longer; do
   mkdir -p "$work/$folder"
-  git archive HEAD | tar -x -C "$work/$folder"
+  git archive "$commit" | tar -x -C "$work/$folder"
   chmod -R a-w "$work/$folder"
   python3 -m build --quiet --wheel --outdir "$work/dist/$folder" "$@" "$work/$folder"
 done
