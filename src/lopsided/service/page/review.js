@@ -67,11 +67,13 @@ function answer(what) {
   const done = { question, what, text: String(what.label ?? words.actions[what.verdict]), more: body.same ? same : 0 };
   past = [done, ...past].slice(0, PAST);
   outbox.put({ path: `${base()}/answers`, body }, (outcome) => settled(done, outcome));
+  if (body.same) same = 0; // no question is fetched before the identical ones are answered
   queue.advance();
   drawPast();
 }
 
 function settled(done, outcome) {
+  if (done.more) queue.pause(false);
   if (outcome instanceof Error) {
     done.refused = outcome.message;
     say(outcome.message);
@@ -106,6 +108,7 @@ async function undo() {
   past = past.filter((other) => other !== last);
   drawPast();
   queue.back(last.question);
+  if (last.more) queue.pause(false);
 }
 
 // The next label is that of all waiting events with the same features, until asked otherwise.
