@@ -128,7 +128,7 @@ nb::tuple PyModel::ask(const HeldRows& held, Doubles days, PriceTable prices) {
 }
 
 nb::object PyModel::learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free,
-                              bool checked) {
+                              bool checked, double sampled) {
   const std::optional<double> much = weight_of(weight);
   const std::optional<int> sign = sign_of(y, codes);
   if (!sign || !may_weigh(much)) return nb::none();
@@ -139,6 +139,7 @@ nb::object PyModel::learn_one(nb::handle x, nb::handle y, nb::handle weight, con
   pass.weights = &*much;
   pass.size = 1;
   pass.free = free;
+  pass.sampled = sampled;
   pass.scores = &score;
   if (!with_event(x, true, checked, [&](RowSource& source) { session.learn(source, pass); })) return nb::none();
   return nb::float_(score);
@@ -273,11 +274,13 @@ void bind_model(nb::module_& m) {
       .def("probabilities", &PyModel::probabilities, nb::arg("scores"), "The probabilities of the positive class.")
       .def("ask", &PyModel::ask, nb::arg("rows"), nb::arg("days") = nb::none(), nb::arg("prices") = nb::none())
       .def("learn_one", &PyModel::learn_one, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight").none(),
-           nb::arg("codes"), nb::arg("free") = false, nb::arg("checked") = false,
+           nb::arg("codes"), nb::arg("free") = false, nb::arg("checked") = false, nb::arg("sampled") = 0.0,
            nb::sig("def learn_one(self, x: object, y: object, weight: object, codes: dict, free: bool = False, "
-                   "checked: bool = False) -> float | None"),
+                   "checked: bool = False, sampled: float = 0.0) -> float | None"),
            "Learn from one event and return its score; None if that needs a closer look. With free its label was not "
-           "asked for and the event was met before; with checked it is as the schema says.")
+           "asked for and the event was met before, and became known with the chance `sampled`, or 0 if nobody knows; "
+           "with "
+           "checked it is as the schema says.")
       .def("explain_one", &PyModel::explain_one, nb::arg("x").none(), nb::arg("checked") = false,
            nb::sig("def explain_one(self, x: object, checked: bool = False) -> tuple[float, list[Any]] | None"),
            "Why an event gets its score: the base and effects as ((feature, from, below), the same of a second "

@@ -89,7 +89,8 @@ class PyModel {
   // One event, a dict or an array of doubles. None, and nothing done, if it needs a closer look: something is no
   // label that the codes know, no weight, no row as long as the model expects, or, unless it was checked, a dict
   // other than the model expects.
-  nb::object learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free, bool checked);
+  nb::object learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free, bool checked,
+                       double sampled);
   nb::object score_one(nb::handle x, bool checked);
   nb::object explain_one(nb::handle x, bool checked);
   nb::object ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,30 @@ def test_free_labels_teach_what_told_ones_do(learner, scaling):
         assert np.corrcoef(scores)[0, 1] > 0.99
         state = free.fitted.core.state()
         assert all(state[k] == 120 for k in ("scaling.rows", "rows") if k in state)
+
+
+@pytest.mark.parametrize("learner", ["COG-II", "AROW-diag", "PA-I", "CS-SSOL"])
+def test_labels_that_another_model_bought_count_for_probabilities(learner):
+    make = partial(lopsided.make, learner, positive="bad", scaling="none")
+    asker = Active(make(), query="random", probability=0.5)
+    taught, unsure = (Active(make(), budget=0) for _ in range(2))
+    for x, y in zip(EVENTS, Y, strict=True):
+        found = asker.ask(x)
+        taught.ask(x)
+        unsure.ask(x)
+        if found.asked:
+            asker.tell(found.id, y)
+            taught.teach(x, y, probability=found.probability)
+            unsure.teach(x, y)
+    scores = np.linspace(-2, 2, 9)
+    np.testing.assert_array_equal(taught.probabilities(scores), asker.probabilities(scores))
+    with pytest.raises(ValueError, match="label"):
+        unsure.probabilities(scores)
+    before = to_bytes(taught)
+    for chance in (0, 1.5, -1, "x", np.nan):
+        with pytest.raises(ValueError, match="probability"):
+            taught.teach(EVENTS[0], "bad", probability=chance)
+    assert to_bytes(taught) == before
 
 
 def test_a_free_label_changes_neither_budget_nor_estimate():

@@ -72,6 +72,20 @@ def test_a_challenger_is_judged_on_the_same_labels_promoted_and_rolled_back():
     assert the_same(desk)
 
 
+@pytest.mark.parametrize("learner", ["COG-II", "AROW-diag", "Recommended"])
+def test_a_challenger_like_the_champion_decides_as_it_does(learner):
+    """It only overhears the labels, and prices are weighed at its probabilities all the same."""
+    config = msgspec.structs.replace(CONFIG, learner=learner, budget=None, query="margin")
+    desk = Desk(config=config)
+    desk.do(admin.add_model, "pay", NewModel(name="twin", learner=learner))
+    feed(desk, 0, 400)
+    said = desk.storage.all("select out from log where kind = 'event' order by seq")
+    answers = [json.loads(out) for (out,) in said][200:]
+    agree = [answer["shadow"]["twin"] == answer["flag"] for answer in answers]
+    assert np.mean(agree) > 0.95
+    assert the_same(desk)
+
+
 def test_a_challenger_that_learned_from_the_log():
     desk = Desk()
     feed(desk, 0, 150)

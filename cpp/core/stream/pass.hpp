@@ -43,6 +43,7 @@ struct Pass {
   const double* delays = nullptr;         // events that come before each row's label, NaN: never; none: at once
   std::span<const Late> earlier;          // labels that come during the pass, by their events
   bool free = false;                      // unasked labels of earlier events
+  double sampled = 0;                     // the chance with which these came to be known; 0: nobody knows
   PriceList prices;                       // of each row
 
   double* scores = nullptr;               // progressive scores, in visiting order

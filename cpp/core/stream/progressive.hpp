@@ -219,8 +219,11 @@ LOPSIDED_HOT void progressive(const Rows& rows, Pass& pass, L& learner, const Te
           calibrate<L>(decider, score, y, weight / probability);
           count = counted<L>(weight, probability);
         }
-      } else if (!pass.free) {  // who names a label unasked has a reason
+      } else if (!pass.free) {
         calibrate<L>(decider, score, y, weight);
+      } else if (pass.sampled > 0) {  // who names a label for another reason says nothing about shares
+        calibrate<L>(decider, score, y, weight / pass.sampled);
+        count = counted<L>(weight, pass.sampled);
       }
       pass.tally.queries += static_cast<Count>(asked);
       if (asked && !late) {

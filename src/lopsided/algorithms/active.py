@@ -285,11 +285,13 @@ class Active(Wrapper):
         core.forget(int(event))
         return self
 
-    def teach(self, x: Any, y: Any, weight: float = 1.0) -> Self:
+    def teach(
+        self, x: Any, y: Any, weight: float = 1.0, *, probability: float | None = None
+    ) -> Self:
         """Learn from the label of an event that was met and not asked for, or asked for and told.
 
-        It costs nothing and does not enter estimates: nobody knows how likely it was to come. The
-        event is scaled by what was met so far, which has it already.
+        It costs nothing and does not enter estimates. The event is scaled by what was met so far,
+        which has it already.
 
         Parameters
         ----------
@@ -299,14 +301,17 @@ class Active(Wrapper):
             What it turned out to be.
         weight : float
             How much it counts; 0 leaves it out.
+        probability : float, optional
+            How likely this label was to come, for labels that another model bought: they count for
+            the probabilities of this one. By default nobody knows, and it does not.
         """
-        fitted = self._fitted
+        fitted, chance = self._fitted, _chance(probability)
         if (
             fitted is None
             or not fitted.current
-            or fitted.core.learn_one(x, y, weight, fitted.labels.codes, True) is None
+            or fitted.core.learn_one(x, y, weight, fitted.labels.codes, True, False, chance) is None
         ):
-            self._teach(x, y, weight)
+            self._teach(x, y, weight, chance)
         return self
 
     def teach_features(self, x: dict[str, float], y: Any, weight: float = 1.0) -> Self:
@@ -319,17 +324,17 @@ class Active(Wrapper):
         y, weight
             As for teach.
         """
-        self._teach(x, y, weight, own=True)
+        self._teach(x, y, weight, 0.0, own=True)
         return self
 
     @locked
-    def _teach(self, x: Any, y: Any, weight: Any, own: bool = False) -> None:
+    def _teach(self, x: Any, y: Any, weight: Any, chance: float, own: bool = False) -> None:
         """Learn from an event whose label is new or that is given in another form."""
         weight = self._one_weight(weight)
         fitted = self._asked_before()
         labels, codes = fitted.labels.read(as_labels([y], 1))
         row = x if own else self._event(x, fitted.core)
-        fitted.core.learn_one(row, int(codes[0]), weight, SIGNS, True, True)
+        fitted.core.learn_one(row, int(codes[0]), weight, SIGNS, True, True, chance)
         if weight and labels is not fitted.labels:
             self._keep(fitted.replace(labels=labels))
 
@@ -552,6 +557,14 @@ class Active(Wrapper):
 
     def _delays(self, delay: Any, rows: int) -> NDArray[np.float64] | None:
         return None if delay is None else as_delays(delay, rows, self.seed)
+
+
+def _chance(probability: float | None) -> float:
+    if probability is None:
+        return 0.0
+    if not (is_number(probability) and 0 < probability <= 1):
+        raise ParameterError("probability", "is above 0 and up to 1, or None", value=probability)
+    return float(probability)
 
 
 @functools.lru_cache(maxsize=64)

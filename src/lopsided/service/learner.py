@@ -118,10 +118,18 @@ class Learner:
 
     def label(self, event: int, x: dict[str, Any], y: Any, weight: float) -> None:
         """Learn from a label, of an event that waits for one or of any other."""
-        if self.model.is_pending(event):
+        if self.waits(event):
             self.model.tell(event, y, weight)
         else:
             self.model.teach(x, y, weight)
+
+    def waits(self, event: int) -> bool:
+        """Whether it waits for the label of an event."""
+        return self.model.is_pending(event)
+
+    def overhear(self, x: dict[str, Any], y: Any, weight: float, chance: float | None) -> None:
+        """Learn from a label that another model asked for, with this chance, or that just came."""
+        self.model.teach(x, y, weight, probability=chance)
 
     # Looking --------------------------------------------------------------------------------------
 

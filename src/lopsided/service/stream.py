@@ -170,13 +170,20 @@ class Stream:
             self.champion.label(answer.id, x, label.label, label.weight)
         except _BAD as error:
             raise Refusal(422, str(error)) from None
+        # A correction is no sample of all labels.
+        sampled = answer.asked and label.before is None
+        chance = answer.ask_probability if sampled else None
         for known in self.state.models:
             if known.name == self.state.champion or known.failed is not None:
                 continue
             if known.since > answer.seq:  # it has not met the event
                 continue
+            learner = self.learners[known.name]
             try:
-                self.learners[known.name].label(answer.id, x, label.label, label.weight)
+                if learner.waits(answer.id):  # it asked itself, while it decided
+                    learner.label(answer.id, x, label.label, label.weight)
+                else:
+                    learner.overhear(x, label.label, label.weight, chance)
             except _BAD as error:
                 known.failed = str(error)
         if label.before is not None:
