@@ -113,6 +113,49 @@ def test_a_label_for_identical_events_is_one_answer_each_and_undone_together():
     assert the_same(desk)
 
 
+def test_identical_events_have_values_of_the_same_type_and_a_repeated_answer_says_how_many():
+    desk = asked(4, same=(1, 2))
+    for key, value in (("t", True), ("u", 1.0), ("v", 1.0)):
+        desk.do(add_events, "pay", [Event(key=key, features={"a": value})])
+    assert desk.do(questions.identical, "pay", "t") == []
+    assert desk.do(questions.identical, "pay", "u") == ["v"]
+    question = lease(desk, "e1")
+    assert answer(desk, question, label="fraud", same=True).same == 1
+    other = lease(desk, "e3")
+    answer(desk, other, label="fine")
+    again = answer(desk, question, label="fraud", same=True)
+    assert (again.result, again.same) == ("repeated", 1)
+    desk.now += 10
+    desk.run(questions.settle)
+    assert answer(desk, question, label="fraud", same=True).same == 1
+    assert answer(desk, other, label="fine").same == 0
+
+
+def test_an_answer_of_another_type_is_refused():
+    desk = Desk(config=msgspec.structs.replace(ALL, positive=1, negative=0))
+    desk.do(add_events, "pay", [Event(key="e0", features={"a": 1.0})])
+    question = lease(desk, "e0")
+    with pytest.raises(Refusal, match="the label must be 1 or 0"):
+        answer(desk, question, label=True)
+    assert state(desk, "e0")[0] == "open"
+
+
+def test_a_question_whose_answer_cannot_be_learned_is_open_again(monkeypatch):
+    desk = asked(2)
+    question = lease(desk, "e1")
+    with monkeypatch.context() as patch:
+        patch.setattr(questions, "is_label", lambda *_: True)
+        answer(desk, question, label="odd")
+    desk.now += 10
+    desk.do(questions.settle)
+    assert state(desk, "e1")[::2] == ("open", None)
+    answer(desk, lease(desk, "e1"), label="fraud")
+    desk.now += 10
+    desk.do(questions.settle)
+    assert desk.stream.state.labels == 1
+    assert the_same(desk)
+
+
 # Figures by period --------------------------------------------------------------------------------
 
 
@@ -302,6 +345,29 @@ def test_hidden_features_are_shown_to_nobody_but_an_admin():
             assert set(found["event"]["features"]) == names
         _, found = await wire.call("GET", "/v1/pay/questions", role="label")
         assert set(found["questions"][0]["features"]) == {"a"}
+
+    run(scenario, tokens=("admin", "label"))
+
+
+def test_reasons_do_not_name_hidden_features():
+    async def scenario(wire):
+        config = {"hidden": ["n=m", "name"], "query": "always"}
+        await wire.call("PUT", "/v1/pay", config, role="admin")
+        for i in range(8):
+            features = {"a": 1.0, "n=m": float(i % 2), "name": f"Ann{i % 2}"}
+            event = {"key": f"e{i}", "features": features}
+            await wire.call("POST", "/v1/pay/events", event, role="admin")
+            label = {"key": f"e{i}", "label": ("fine", "fraud")[i % 2]}
+            if i < 7:
+                await wire.call("POST", "/v1/pay/labels", label, role="admin")
+        for role, shown in (("admin", True), ("label", False)):
+            _, found = await wire.call("GET", "/v1/pay/events/e7", role=role)
+            assert found["answer"]["reasons"]
+            assert ("Ann" in json.dumps(found)) == ("n=m" in json.dumps(found)) == shown
+        _, found = await wire.call("GET", "/v1/pay/questions", role="label")
+        assert found["questions"][0]["key"] == "e7"
+        assert "Ann" not in json.dumps(found)
+        assert "n=m" not in json.dumps(found)
 
     run(scenario, tokens=("admin", "label"))
 

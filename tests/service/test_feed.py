@@ -18,7 +18,7 @@ from lopsided.service.commands.feed import Message, consume, places, sent, waiti
 from lopsided.service.recovery import recover
 from lopsided.service.storage import Folder, Storage
 from lopsided.service.stream import digest
-from service import Desk, events
+from service import CONFIG, Desk, events
 
 EVENTS, LABELS = events(60)
 
@@ -57,6 +57,14 @@ def test_an_event_without_a_key_has_that_of_its_message_or_place():
     body = b'{"features":{"a":1.0}}'
     desk.do(consume, "pay", [Message("t", 3, 5, None, body), Message("t", 3, 6, "mine", body)])
     assert [event.key for event, _ in desk.storage.events()] == ["t/3/5", "mine"]
+
+
+def test_questions_that_are_sent_do_not_name_hidden_features():
+    desk = Desk(config=msgspec.structs.replace(CONFIG, hidden=["shop"], query="always"))
+    desk.do(consume, "pay", messages())
+    asked = [value for _, kind, _, value in desk.do(waiting, 1000) if kind == "question"]
+    assert any(json.loads(value).get("reasons") for value in asked)
+    assert not any(b"shop" in value for value in asked)
 
 
 def take(folder, file, *more, text=None):

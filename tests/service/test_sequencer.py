@@ -179,6 +179,32 @@ def test_a_snapshot_that_is_not_that_of_the_log_is_noticed():
         recover(desk.storage)
 
 
+@pytest.mark.parametrize("n", [1, 3000])
+def test_any_text_can_be_a_key(n):
+    desk = Desk()
+    batch, _ = events(n)
+    batch[-1].key = "a\x00b"
+    first = answers(desk, batch)
+    assert answers(desk, batch) == first
+    assert results(desk, ("a\x00b", "fraud")) == ["learned"]
+    assert desk.stream.state.events == n
+
+
+def test_a_row_that_is_there_already_is_no_fault_of_the_disk():
+    desk = Desk()
+    fed(desk, 3)
+
+    def twice(tx):
+        tx.log(1, "label", "e0", b"{}", None)
+        tx.storage.do("insert into log select * from log limit 1")
+
+    with pytest.raises(Refusal, match="the request failed"):
+        desk.do(twice)
+    assert desk.sequencer.read_only is None
+    assert desk.sequencer.fault is not None
+    assert the_same(desk)
+
+
 def test_the_history_of_an_event():
     desk = Desk()
     fed(desk, 3)

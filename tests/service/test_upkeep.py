@@ -71,6 +71,21 @@ def test_old_rows_go_and_the_rest_gives_the_same_bits():
     assert the_same(desk)
 
 
+def test_an_open_question_keeps_only_the_events_of_its_own_row():
+    batch, _ = events(1000)
+    config = msgspec.structs.replace(CONFIG, keep_days=1.0, query="always", budget=1)
+    desk = Desk(config=config)
+    desk.do(add_events, "pay", batch)
+    for _ in range(2):
+        desk.do(lambda tx: tx.snapshot())
+    desk.now += 9 * DAY
+    assert desk.storage.all("select key from question") == [("e0",)]
+    while desk.do(upkeep):
+        pass
+    assert desk.storage.all("select count(*), max(seq) - min(seq) from event") == [(128, 127)]
+    assert the_same(desk)
+
+
 def test_an_event_that_was_labelled_lately_stays_as_long_as_a_restart_needs_it():
     batch, labels = events(120)
     desk = Desk(config=msgspec.structs.replace(CONFIG, keep_days=0.0), snapshot_every=30)

@@ -215,8 +215,10 @@ class App:
         """Return everything that is known of an event; hidden features only to an admin."""
         found = await self.run(history, *request.arguments, reads=True)
         if request.role != "admin" and found["event"] is not None:
-            for name in self.stream(request.arguments[0]).config.hidden:
-                found["event"]["features"].pop(name, None)
+            event, answer = found["event"], found["answer"]
+            event["features"], answer.reasons = questions.visible(
+                self.stream(request.arguments[0]).config, event["features"], answer.reasons
+            )
         return reply(found)
 
     # Labels and questions -------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from .stream import Stream, digest
 from .types import Answer, Event, Refusal, encode
 
 Command = Callable[["Transaction"], Any]
+_FAULTS = (sqlite3.IntegrityError, sqlite3.ProgrammingError)  # the disk has no part in these
 
 
 class Outcome(NamedTuple):
@@ -215,11 +216,13 @@ class Sequencer:
             if transaction.written and self.due:
                 self.write_snapshot(transaction)
                 transaction.flush()
-        except sqlite3.Error as error:
-            return [Outcome(None, self.fail(error))] * len(commands), False
-        except Exception as fault:  # of this program: forget the group
-            self.fault = fault
-            return [Outcome(None, self.fail(None))] * len(commands), False
+        except Exception as error:
+            disk = error if isinstance(error, sqlite3.Error) else None
+            if isinstance(error, _FAULTS):
+                disk = None
+            if disk is None:  # a fault of this program: forget the group
+                self.fault = error
+            return [Outcome(None, self.fail(disk))] * len(commands), False
         self.groups += transaction.written
         self.commands += len(commands)
         return outcomes, transaction.written

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import msgspec
 
 from ..sequencer import Transaction
-from ..types import Answer, Event, Failure, Label, encode, read_answer, read_event
+from ..types import Answer, Event, Failure, Label, StreamConfig, encode, read_answer, read_event
 from .events import AddEvents
 from .labels import add_label
+from .questions import visible
 
 _TABLES = (
     "create table if not exists source(topic text, part integer, next integer not null, "
@@ -89,7 +90,10 @@ def consume(tx: Transaction, name: str, messages: Sequence[Message]) -> dict[tup
     if not new:
         return known
     found = take(tx, name, new)
-    rows = [row for message, out in zip(new, found, strict=True) for row in _sent(message, out)]
+    config = tx.stream(name).config
+    rows = [
+        row for message, out in zip(new, found, strict=True) for row in _sent(config, message, out)
+    ]
     tx.storage.db.executemany("insert into outbox(kind, key, value) values (?, ?, ?)", rows)
     for message in new:
         known[message.topic, message.part] = message.offset + 1
@@ -118,7 +122,7 @@ def sent(tx: Transaction, last: int) -> None:
     tx.storage.do("delete from outbox where id <= ?", last)
 
 
-def _sent(message: Message, out: bytes) -> Iterable[tuple[str, str, bytes]]:
+def _sent(config: StreamConfig, message: Message, out: bytes) -> Iterable[tuple[str, str, bytes]]:
     """Return what is to be sent about a message."""
     said = read(message)
     if out.startswith(b'{"error"') or b'"result":"refused"' in out:
@@ -129,12 +133,13 @@ def _sent(message: Message, out: bytes) -> Iterable[tuple[str, str, bytes]]:
         yield "decision", said.key, out
         answer = read_answer(out)
         if answer.asked:
-            yield "question", said.key, _question(said, answer)
+            yield "question", said.key, _question(config, said, answer)
 
 
 def _why(out: bytes) -> str:
     return str(msgspec.json.decode(out)["error"])
 
 
-def _question(event: Event, answer: Answer) -> bytes:
-    return encode({**msgspec.to_builtins(answer), "features": event.features, "show": event.show})
+def _question(config: StreamConfig, event: Event, answer: Answer) -> bytes:
+    features, answer.reasons = visible(config, event.features, answer.reasons)
+    return encode({**msgspec.to_builtins(answer), "features": features, "show": event.show})

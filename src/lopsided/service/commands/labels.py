@@ -22,7 +22,7 @@ def add_labels(tx: Transaction, name: str, labels: list[Label]) -> list[LabelRes
 def add_label(tx: Transaction, stream: Stream, label: Label) -> LabelResult:
     """Take one label, and learn from it if its event has come."""
     storage, config = tx.storage, stream.config
-    if not _is_label(label.label, stream):
+    if not is_label(label.label, stream):
         wanted = f"{config.positive!r} or {config.negative!r}"
         return LabelResult(label.key, "refused", error=f"the label must be {wanted}")
     if label.id is not None:
@@ -52,7 +52,8 @@ def add_label(tx: Transaction, stream: Stream, label: Label) -> LabelResult:
         return LabelResult(label.key, "refused", error=refusal.error)
 
 
-def _is_label(value: object, stream: Stream) -> bool:
+def is_label(value: object, stream: Stream) -> bool:
+    """Say whether a value is one of the labels of a stream, of the same type too."""
     config = stream.config
     return any(
         value == one and type(value) is type(one) for one in (config.positive, config.negative)

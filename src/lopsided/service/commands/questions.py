@@ -10,9 +10,11 @@ import msgspec
 from ..sequencer import Transaction
 from ..stream import Stream
 from ..types import (
+    Features,
     Label,
     Question,
     Refusal,
+    StreamConfig,
     Verdict,
     VerdictResult,
     encode,
@@ -20,7 +22,7 @@ from ..types import (
     read_event,
     seconds,
 )  # fmt: skip
-from .labels import add_label
+from .labels import add_label, is_label
 
 _read_verdict = msgspec.json.Decoder(Verdict).decode
 _COMPARED = 5000  # open questions among which identical events are looked for
@@ -58,11 +60,11 @@ def _question(tx: Transaction, stream: Stream, event: int) -> Question:
     assert row is not None
     assert row.out is not None
     met, answer = read_event(row.body), read_answer(row.out)
-    hidden = set(stream.config.hidden)
+    features, reasons = visible(stream.config, met.features, answer.reasons)
     return Question(
         key=met.key,
         seq=row.seq,
-        features={k: v for k, v in met.features.items() if k not in hidden},
+        features=features,
         score=answer.score,
         flag=answer.flag,
         why=answer.why or "check",
@@ -72,8 +74,23 @@ def _question(tx: Transaction, stream: Stream, event: int) -> Question:
         time=seconds(met.time, row.time),
         show=met.show,
         probability=answer.probability,
-        reasons=answer.reasons and [r for r in answer.reasons if r[0].split("=")[0] not in hidden],
+        reasons=reasons,
         costs=met.costs or stream.config.costs,
+    )
+
+
+def visible(
+    config: StreamConfig, features: Features, reasons: list[tuple[str, float]] | None
+) -> tuple[Features, list[tuple[str, float]] | None]:
+    """Return features and reasons without those that are hidden from people."""
+    hidden = config.hidden
+
+    def seen(name: str) -> bool:
+        return not any(name == one or name.startswith(f"{one}=") for one in hidden)
+
+    return (
+        {name: value for name, value in features.items() if name not in hidden},
+        reasons and [reason for reason in reasons if seen(reason[0])],
     )
 
 
@@ -101,7 +118,8 @@ def _identical(tx: Transaction, stream: Stream, event: int) -> list[tuple[int, s
     def features(seq: int) -> object:
         row = tx.storage.row(seq)
         assert row is not None
-        return read_event(row.body).features
+        given = read_event(row.body).features
+        return {name: (type(value), value) for name, value in given.items()}  # True is not 1.0
 
     known = features(event)
     rows = tx.storage.all(
@@ -158,7 +176,9 @@ def answer_question(tx: Transaction, name: str, verdict: Verdict) -> VerdictResu
         if (given.label, given.verdict, given.lease) == (
             verdict.label, verdict.verdict, verdict.lease
         ):  # fmt: skip
-            return VerdictResult(verdict.key, "repeated", seq, until if state == "held" else None)
+            until = until if state == "held" else None
+            n = _answered_along(tx, seq, given) if given.same else 0
+            return VerdictResult(verdict.key, "repeated", seq, until, n)
     if state != "open":
         raise Refusal(409, f"{verdict.key!r} is answered already")
     if lease != verdict.lease:
@@ -173,10 +193,20 @@ def answer_question(tx: Transaction, name: str, verdict: Verdict) -> VerdictResu
     return VerdictResult(verdict.key, "held", seq, until, len(same))
 
 
+def _answered_along(tx: Transaction, seq: int, given: Verdict) -> int:
+    """Return how many identical events got an answer: their rows follow that of the first."""
+    n = 0
+    for row in tx.storage.rows(seq):
+        if row.kind != "answer" or _read_verdict(row.body).lease != given.lease:
+            break
+        n += 1
+    return n
+
+
 def _check(stream: Stream, verdict: Verdict) -> None:
     if (verdict.label is None) == (verdict.verdict is None):
         raise Refusal(422, "an answer is either a label or a verdict")
-    if verdict.label not in (None, stream.config.positive, stream.config.negative):
+    if verdict.label is not None and not is_label(verdict.label, stream):
         raise Refusal(
             422, f"the label must be {stream.config.positive!r} or {stream.config.negative!r}"
         )
@@ -246,27 +276,34 @@ def _undo_same(tx: Transaction, stream: Stream, event: int, lease: str) -> None:
         "and event <> ?", stream.id, lease, event,
     )  # fmt: skip
     for other, key in rows:
-        tx.log(stream.id, "undo", key, encode({"key": key}), None)
-        tx.storage.do(
-            "update question set state = 'open', lease = null, until = null, answer = null "
-            "where event = ?", other,
-        )  # fmt: skip
+        _reopen(tx, stream.id, other, key)
+
+
+def _reopen(tx: Transaction, stream: int, event: int, key: str) -> None:
+    """Take an answer back and let anybody have the question."""
+    tx.log(stream, "undo", key, encode({"key": key}), None)
+    tx.storage.do(
+        "update question set state = 'open', lease = null, until = null, answer = null "
+        "where event = ?", event,
+    )  # fmt: skip
 
 
 def settle(tx: Transaction) -> float | None:
     """Learn from answers whose time to be undone is over; return when the next one is due."""
     due = tx.storage.all(
-        "select stream, answer from question where state = 'held' "
+        "select stream, event, answer from question where state = 'held' "
         "and (until <= ?1 or until > ?1 + 3600) order by answer", tx.now,
     )  # fmt: skip
     by_id = {stream.id: stream for stream in tx.streams.values()}
-    for number, answer in due:
+    for number, event, answer in due:
         row = tx.storage.row(answer)
         assert row is not None
         given = _read_verdict(row.body)
         assert given.label is not None
         label = Label(key=given.key, label=given.label, source="review", by=given.by)
-        add_label(tx, by_id[number], label)
+        if add_label(tx, by_id[number], label).result == "refused":
+            _reopen(tx, number, event, given.key)
+            continue
         tx.touch()
         tx.storage.do(
             "update question set state = 'closed', until = null where stream = ? and key = ?",
