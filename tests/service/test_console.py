@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import msgspec
 import pytest
 from wire import run
 
+from lopsided.service import console
 from lopsided.service.commands import admin, questions
 from lopsided.service.commands.events import add_events
 from lopsided.service.commands.labels import add_labels
@@ -333,6 +335,33 @@ def test_calls_of_the_pages():
         assert found["weights"][0][0] == "a"
 
     run(scenario)
+
+
+def test_who_listens_is_cut_off_when_their_token_is_dropped(monkeypatch):
+    monkeypatch.setattr(console, "_EVERY", 0.01)
+
+    async def scenario(wire):
+        heard = asyncio.Event()
+
+        async def receive():
+            await asyncio.Event().wait()
+
+        async def send(message):
+            if message.get("body"):
+                heard.set()
+
+        scope = {
+            "type": "http", "method": "GET", "path": "/v1/pay/live", "query_string": b"",
+            "headers": [(b"authorization", b"Bearer " + wire.tokens["label"].encode())],
+        }  # fmt: skip
+        live = asyncio.create_task(wire.app(scope, receive, send))
+        await asyncio.wait_for(heard.wait(), 20)
+        await asyncio.sleep(0.1)
+        assert not live.done()
+        await wire.call("DELETE", "/tokens/label", role="admin")
+        await asyncio.wait_for(live, 20)
+
+    run(scenario, tokens=("admin", "label"))
 
 
 def test_hidden_features_are_shown_to_nobody_but_an_admin():

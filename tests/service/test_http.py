@@ -316,6 +316,43 @@ def test_only_json_is_read_so_that_no_page_of_another_site_can_post():
     run(scenario)
 
 
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, 200),
+        ({b"sec-fetch-site": b"same-origin", b"origin": b"http://127.0.0.1:8080"}, 200),
+        ({b"sec-fetch-site": b"none"}, 200),
+        ({b"origin": b"http://127.0.0.1:8080"}, 200),
+        ({b"sec-fetch-site": b"cross-site"}, 403),
+        ({b"sec-fetch-site": b"same-site"}, 403),
+        ({b"origin": b"https://evil.example"}, 403),
+        ({b"origin": b"http://127.0.0.1:3000"}, 403),
+        ({b"origin": b"null"}, 403),
+    ],
+)
+def test_without_tokens_only_the_own_page_reaches_anything(headers, expected):
+    async def scenario(wire):
+        for method, path in (
+            ("POST", "/v1/pay/snapshots"),
+            ("GET", "/v1/pay/questions?lease=900"),
+            ("GET", "/v1/pay/live"),
+        ):
+            assert (await wire.call(method, path, headers=headers))[0] == expected
+
+    run(scenario)
+
+
+def test_settings_that_are_changed_at_the_same_time_are_all_changed():
+    async def scenario(wire):
+        changes = [{"keep_days": 30}, {"hold": 7}, {"lease": 60}]
+        await asyncio.gather(*(wire.call("PUT", "/v1/pay", change) for change in changes))
+        config = wire.sequencer.streams["pay"].config
+        assert (config.keep_days, config.hold, config.lease) == (30, 7, 60)
+        assert (await wire.call("PUT", "/v1/pay", []))[0] == 422
+
+    run(scenario)
+
+
 def test_a_body_that_does_not_come_is_not_waited_for():
     async def scenario(wire):
         async def never():

@@ -113,6 +113,63 @@ def test_prices_and_budgets_can_change():
     assert the_same(desk)
 
 
+def test_settings_that_the_champion_cannot_take_change_nothing():
+    desk = Desk()
+    desk.do(admin.add_model, "pay", NewModel(name="other", learner="PA-I"))
+    feed(desk, 0, 60)
+    desk.do(admin.promote, "pay", Promotion("other"))
+    before = digest(desk.stream.snapshot())
+    bad = msgspec.structs.replace(CONFIG, query="confidence", costs=Costs(5000.0, 1.0))
+    with pytest.raises(Refusal, match="needs a learner with a covariance") as refused:
+        desk.do(admin.put_stream, "pay", bad)
+    assert refused.value.status == 422
+    assert digest(desk.stream.snapshot()) == before
+    feed(desk, 60, 120)
+    assert the_same(desk)
+
+
+def test_a_model_that_cannot_ask_as_the_stream_does_is_not_promoted():
+    desk = Desk(config=msgspec.structs.replace(CONFIG, query="confidence"))
+    desk.do(admin.add_model, "pay", NewModel(name="other", learner="PA-I"))
+    feed(desk, 0, 60)
+    before = digest(desk.stream.snapshot())
+    with pytest.raises(Refusal, match="needs a learner with a covariance") as refused:
+        desk.do(admin.promote, "pay", Promotion("other"))
+    assert refused.value.status == 422
+    assert digest(desk.stream.snapshot()) == before
+    feed(desk, 60, 120)
+    assert the_same(desk)
+
+
+def prices(desk, name):
+    """What is shown must be what the model has."""
+    shown = msgspec.to_builtins(desk.do(admin.model_contents, "pay", name)["costs"])
+    assert shown == desk.stream.learners[name].model.costs
+    return shown["miss"], shown["alarm"]
+
+
+def test_who_decides_does_so_at_the_prices_of_the_stream():
+    desk = Desk(snapshot_every=50)
+    own = NewModel(name="own", learner="AROW-diag", costs=Costs(1.0, 100.0))
+    desk.do(admin.add_model, "pay", own)
+    feed(desk, 0, 100)
+    assert (prices(desk, "first"), prices(desk, "own")) == ((60, 3), (1, 100))
+    desk.do(admin.promote, "pay", Promotion("own"))
+    assert (prices(desk, "first"), prices(desk, "own")) == ((60, 3), (60, 3))
+    feed(desk, 100, 200)
+    decided = desk.storage.all("select out from log where kind = 'event' order by seq")[100:]
+    assert sum(json.loads(out)["flag"] for (out,) in decided) > 5  # none at its own prices
+    desk.do(admin.put_stream, "pay", msgspec.structs.replace(CONFIG, keep_days=30.0))
+    assert prices(desk, "own") == (60, 3)
+    desk.do(admin.put_stream, "pay", msgspec.structs.replace(CONFIG, costs=Costs(50.0, 2.0)))
+    assert (prices(desk, "first"), prices(desk, "own")) == ((50, 2), (50, 2))
+    feed(desk, 200, 250)
+    desk.do(admin.promote, "pay", Promotion("first"))
+    assert (prices(desk, "first"), prices(desk, "own")) == ((50, 2), (1, 100))
+    feed(desk, 250, 300)
+    assert the_same(desk)
+
+
 @pytest.mark.parametrize("asking", [False, True])
 def test_a_stream_can_begin_with_a_model_that_has_learned(asking):
     batch, labels = events(200)

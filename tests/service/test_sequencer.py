@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import msgspec
 import pytest
 
 from lopsided.service.commands.events import add_events, history
 from lopsided.service.commands.labels import add_labels
 from lopsided.service.recovery import ReplayError, recover
+from lopsided.service.storage import Witness
 from lopsided.service.stream import digest
 from lopsided.service.types import Event, Label, Refusal
 from service import Desk, events
@@ -214,3 +217,13 @@ def test_the_history_of_an_event():
     assert [row["label"] for row in found["history"]][-2:] == ["fraud", "fine"]
     with pytest.raises(Refusal, match="nothing is known"):
         desk.do(history, "pay", "no")
+
+
+def test_the_witness_is_synced_where_there_is_no_fdatasync(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "fdatasync", raising=False)
+    witness = Witness(tmp_path / "witness")
+    witness.write(7, sync=True)
+    witness.close()
+    again = Witness(tmp_path / "witness")
+    assert again.seq == 7
+    again.close()

@@ -294,15 +294,14 @@ class App:
         """Make a stream or change its settings; what is not given keeps its value."""
         (name,) = request.arguments
         body = await request.body()
-        found = self.driver.sequencer.streams.get(name)
         decoded(_NAME, encode(name))
-        if found is not None:
-            changed = decoded(_ANY, body)
-            if not isinstance(changed, dict):
-                raise Refusal(422, "the settings must be an object")
-            body = encode({**msgspec.to_builtins(found.config), **changed})
-        config = decoded(_CONFIG, body)
-        return reply(await self.run(admin.put_stream, name, config, b"", request.who))
+
+        def put(tx: Transaction) -> Any:  # other settings may have changed until its turn comes
+            found = tx.streams.get(name)
+            given = body if found is None else _merged(found.config, body)
+            return admin.put_stream(tx, name, decoded(_CONFIG, given), b"", request.who)
+
+        return reply(await self.driver.submit(put))
 
     async def add_model(self, request: Request) -> Response:
         """Add a challenger."""
@@ -369,6 +368,14 @@ class App:
     async def docs(self, request: Request) -> Response:
         """Describe the calls on a page."""
         return pages.docs(self.routes)
+
+
+def _merged(config: StreamConfig, body: bytes) -> bytes:
+    """Return settings with those that a body changes."""
+    changed = decoded(_ANY, body)
+    if not isinstance(changed, dict):
+        raise Refusal(422, "the settings must be an object")
+    return encode({**msgspec.to_builtins(config), **changed})
 
 
 Ahead = asyncio.Queue["asyncio.Future[list[bytes]] | None"]

@@ -66,10 +66,15 @@ class Guard:
         self.tokens = {row[0]: Token(*row[1:]) for row in rows}
 
     def check(self, request: Request, role: str, cookie: str | None = None) -> str:
+        """Return who asks, if they may do what needs a role and do not ask too often."""
+        who = self.admit(request, role, cookie)
+        self._limit(who)
+        return who
+
+    def admit(self, request: Request, role: str, cookie: str | None = None) -> str:
         """Return who asks, if they may do what needs a role."""
         if not self.tokens:
             self._check_local(request)
-            self._limit("local")
             request.role = "admin"
             return "local"
         kind, _, given = request.headers.get(b"authorization", b"").partition(b" ")
@@ -79,7 +84,6 @@ class Guard:
             raise Refusal(401, "a valid token is needed", **{"www-authenticate": "Bearer"})
         if role and token.role != "admin" and token.role != role and role != "any":
             raise Refusal(403, f"this needs the role {role}; yours is {token.role}")
-        self._limit(token.name)
         request.role = token.role
         return token.name
 
@@ -95,11 +99,17 @@ class Guard:
         return None if token.expires is not None and time.time() >= token.expires else token
 
     def _check_local(self, request: Request) -> None:
-        """Refuse pages of other sites that reach this one by a name of their own."""
+        """Refuse pages of other sites, also those that reach this one by a name of their own."""
         host = request.headers.get(b"host", b"")
         name = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
         if name and name not in _LOCAL:
             raise Refusal(403, "without tokens only this machine is served")
+        # Browsers say where a request comes from: most in one header, the others in Origin.
+        site, origin = request.headers.get(b"sec-fetch-site"), request.headers.get(b"origin")
+        if site is None and origin is not None:
+            site = b"same-origin" if origin.partition(b"://")[2] == host else b"cross-site"
+        if site not in (None, b"same-origin", b"none"):
+            raise Refusal(403, "without tokens pages of other sites are not served")
 
     def _limit(self, name: str) -> None:
         if not self.rate:

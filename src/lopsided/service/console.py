@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from .commands import admin
+from .desk import cookie
 from .figures import stream_figures
 from .http import Request, Response, Send, reply
 from .ledger import WINDOWS, Ledger, count_ledger
@@ -79,7 +80,8 @@ class Live:
                 await asyncio.wait([gone], timeout=pause)
                 if gone.done() or self._app.stopping():
                     break
-        except Refusal:  # the server stops
+                self._app.guard.admit(self._request, "any", cookie(self._request))
+        except Refusal:  # the server stops, or the token is no longer valid
             pass
         finally:
             self._desk.listeners -= 1

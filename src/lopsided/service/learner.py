@@ -89,11 +89,14 @@ class Learner:
         """Ask for nothing."""
         self.model.set_params(budget=0, pace=False)
 
-    def configure(self, config: StreamConfig, *, asks: bool) -> None:
-        """Take over changed prices and budgets."""
-        self.price(config.costs, keep="costs" in config.parameters)
-        if asks:
-            self.ask_by(config)
+    def untaught(self) -> Learner:
+        """Return a model with these parameters that has learned nothing, to try settings on."""
+        return Learner(type(self.model)(**self.model.get_params(deep=False)))
+
+    def configure(self, config: StreamConfig, *, costs: Costs, keep: bool, asks: bool) -> None:
+        """Take over prices, and the rule and budget of the stream if it `asks`."""
+        self.price(costs, keep=keep)
+        self.ask_by(config) if asks else self.stay_silent()
         self.model.check_params()
         self.model.refresh()
 
@@ -201,6 +204,7 @@ class Learner:
         model = self.model
         return {
             "learner": type(resolved(model.learner)).__name__,
+            "costs": model.costs,
             "asked": model.queries_,
             "waiting": 0 if model._fitted is None else len(model.pending_),
             "budget_left": self.budget_left(),

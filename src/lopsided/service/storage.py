@@ -317,7 +317,7 @@ class Witness:
         """Note a number; without `sync` it outlives the process, with it a power cut too."""
         os.pwrite(self._file, struct.pack("<QQ", seq, seq ^ (2**64 - 1)), 0)
         if sync:
-            os.fdatasync(self._file)
+            getattr(os, "fdatasync", os.fsync)(self._file)  # macOS has only the latter
         self.seq = seq
 
     def close(self) -> None:

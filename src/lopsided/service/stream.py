@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -221,10 +222,39 @@ class Stream:
                 raise Refusal(422, f"{name} cannot change: add a challenger or another stream")
         try:
             Learner.made(config, asks=True)  # complains before anything changes
-            self.champion.configure(config, asks=True)
         except _BAD as error:
             raise Refusal(422, str(error)) from None
+        self._apply(config, self.state.champion)
         self.state.config = config
+
+    def _apply(self, config: StreamConfig, champion: str) -> None:
+        """Apply settings to all models, with one of them as champion; to none if one cannot.
+
+        The champion asks and decides at the prices of the stream. A challenger is silent and
+        decides at its own prices, if it has any.
+        """
+        todo: dict[str, Callable[[Learner], None]] = {}
+        for known in self.state.models:
+            asks, own = known.name == champion, known.spec.costs
+            if known.failed is None:
+                todo[known.name] = partial(
+                    Learner.configure,
+                    config=config,
+                    costs=config.costs if asks or own is None else own,
+                    keep="costs" in known.spec.parameters,
+                    asks=asks,
+                )
+        for name, configure in todo.items():
+            try:
+                configure(self.learners[name].untaught())
+            except _BAD as error:  # noqa: PERF203
+                raise Refusal(422, f"{name} cannot take these settings: {error}") from None
+        after = self.learners[champion]
+        todo.pop(champion)(after)
+        if after is not self.champion:  # before that one is silent
+            after.model.take_budget(self.champion.model)
+        for name, configure in todo.items():
+            configure(self.learners[name])
 
     def add(self, spec: NewModel, blob: bytes, seq: int) -> None:
         """Add a model: the first one decides, others are in the shadow."""
@@ -232,7 +262,6 @@ class Stream:
             raise Refusal(409, f"there is a model {spec.name} already")
         first = not self.learners
         try:
-            spec = msgspec.structs.replace(spec, costs=spec.costs or self.config.costs)
             if blob:
                 learner = Learner.loaded(blob)
                 learner.price(spec.costs or self.config.costs, keep=False)
@@ -260,7 +289,7 @@ class Stream:
         )
 
     def promote(self, name: str) -> None:
-        """Let another model decide; it continues the budget."""
+        """Let another model decide, at the prices of the stream; it continues the budget."""
         if name not in self.learners:
             raise Refusal(404, f"there is no model {name}")
         known = next(m for m in self.state.models if m.name == name)
@@ -268,12 +297,7 @@ class Stream:
             raise Refusal(409, f"{name} has failed: {known.failed}")
         if name == self.state.champion:
             return
-        before, after = self.champion, self.learners[name]
-        after.ask_by(self.config)
-        after.model.refresh()
-        after.model.take_budget(before.model)
-        before.stay_silent()
-        before.model.refresh()
+        self._apply(self.config, name)
         self.state.before, self.state.champion = self.state.champion, name
 
     def remove(self, name: str) -> None:

@@ -123,7 +123,6 @@ def model_contents(tx: Transaction, name: str, model: str) -> dict[str, Any]:
         "failed": known.failed,
         **learner.summary(),
         "parameters": known.spec.parameters,
-        "costs": stream.config.costs if model == stream.state.champion else known.spec.costs,
         "weights": learner.largest_weights(set(stream.config.hidden)),
     }
 
