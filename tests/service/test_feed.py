@@ -7,14 +7,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from mock_kafka import everything, mock_cluster, produce
 from server_process import ServerProcess
 
 import lopsided
+from lopsided.cli.serve import command
+from lopsided.service.commands.admin import put_stream
 from lopsided.service.commands.feed import Message, consume, places, sent, waiting
+from lopsided.service.kafka import Kafka, KafkaSettings, OptionError, PlaceError
 from lopsided.service.recovery import recover
 from lopsided.service.storage import Folder, Storage
 from lopsided.service.stream import digest
@@ -38,7 +43,7 @@ def test_messages_are_taken_once_in_order_and_places_are_noted():
     desk.do(consume, "pay", given[:50])
     assert desk.do(consume, "pay", given[30:]) == {("t", 0): len(given)}
     assert desk.do(consume, "pay", given) == {("t", 0): len(given)}
-    assert desk.do(places) == {("t", 0): len(given)}
+    assert desk.do(places, "pay") == {("t", 0): len(given)}
     assert (desk.stream.state.events, desk.stream.state.labels) == (60, 60)
     assert [event.key for event, _ in desk.storage.events()] == [e.key for e in EVENTS]
     rows = desk.do(waiting, 1000)
@@ -65,6 +70,28 @@ def test_questions_that_are_sent_do_not_name_hidden_features():
     asked = [value for _, kind, _, value in desk.do(waiting, 1000) if kind == "question"]
     assert any(json.loads(value).get("reasons") for value in asked)
     assert not any(b"shop" in value for value in asked)
+
+
+def test_every_stream_has_its_own_place_in_a_topic():
+    desk, given = Desk(), messages()
+    desk.do(put_stream, "other", CONFIG)
+    desk.do(consume, "pay", given)
+    assert desk.do(places, "other") == {}
+    desk.do(consume, "other", given[:20])
+    assert desk.sequencer.streams["other"].state.events > 0
+    assert desk.do(places, "other") == {("t", 0): 20}
+    assert desk.do(places, "pay") == {("t", 0): len(given)}
+
+
+def test_places_that_were_noted_without_a_stream_are_those_of_the_first_that_reads():
+    desk = Desk()
+    desk.storage.do("create table source(topic text, part integer, next integer not null)")
+    desk.storage.do("insert into source values ('t', 0, 7)")
+    assert desk.do(places, "pay") == {("t", 0): 7}
+    desk.do(consume, "pay", messages())
+    assert desk.do(places, "pay") == {("t", 0): len(messages())}
+    desk.do(put_stream, "other", CONFIG)
+    assert desk.do(places, "other") == {}
 
 
 def take(folder, file, *more, text=None):
@@ -147,6 +174,91 @@ def test_messages_of_kafka_are_taken_once_although_servers_are_killed(tmp_path, 
         key for key, value in found.items() if json.loads(value)["asked"]
     }
     assert json.loads(everything(brokers, "bad")[0][1])["value"] == "no json"
+
+
+def test_a_topic_that_was_created_again_stops_the_server(tmp_path):
+    pytest.importorskip("confluent_kafka")
+    rows = [(e.key, msgspec.json.encode(e)) for e in EVENTS]
+    for n in (60, 5):
+        with mock_cluster() as brokers:
+            produce(brokers, "events", [(key, value) for key, value in rows[:n] for _ in range(4)])
+            options = ("--from-kafka", brokers, "--topic", "events")
+            with ServerProcess(tmp_path / "folder", *options) as server:
+                if n == 60:
+                    until(server, n)
+                    assert server.stop() == 0
+                    continue
+                said = server.process.stderr.read()
+                assert server.process.wait() == 1
+    assert "but it ends at" in said
+    assert "delete from place where topic = 'events'" in said
+
+
+class Consumer:
+    """A consumer with one partition of the topic `events`."""
+
+    def __init__(self, *came, first=0, end=9):
+        self.came, self.marks, self.assigned = came, (first, end), []
+
+    def list_topics(self, topic, timeout):
+        known = SimpleNamespace(partitions=[0], error=None)
+        no = SimpleNamespace(partitions=[], error=SimpleNamespace(str=lambda: "no such topic"))
+        return SimpleNamespace(topics={topic: known if topic == "events" else no})
+
+    def get_watermark_offsets(self, at, timeout):
+        return self.marks
+
+    def incremental_assign(self, parts):
+        self.assigned += [(part.topic, part.offset) for part in parts]
+
+    def consume(self, most, timeout):
+        return self.came
+
+
+def polled(consumer, known):
+    """Return what was written to the journal when a consumer was polled three times."""
+    pytest.importorskip("confluent_kafka")
+    settings = KafkaSettings(brokers="localhost:1", topics=["events", "no"], stream="pay")
+    kafka, said = Kafka(settings), []
+    kafka._consumer, kafka._tell = consumer, said.append
+    for _ in range(3):
+        kafka._looked = float("-inf")
+        kafka._poll(known)
+    return said
+
+
+def test_what_kafka_says_is_written_to_the_journal_once():
+    bad = SimpleNamespace(error=lambda: SimpleNamespace(str=lambda: "broken"))
+    consumer = Consumer(bad, first=5)
+    said = polled(consumer, {("events", 0): 3})
+    assert [text.removeprefix("Kafka: ") for text in said] == [
+        "topic events, partition 0: messages 3 to 4 were deleted before they were read",
+        "topic no: no such topic",
+        "broken",
+    ]
+    assert consumer.assigned == [("events", 3)]
+
+
+@pytest.mark.parametrize("name", ["no.such.option", "session.timeout.ms", "error_cb"])
+def test_an_option_that_librdkafka_does_not_take_is_a_usage_error(tmp_path, name):
+    pytest.importorskip("confluent_kafka")
+    settings = KafkaSettings(brokers="localhost:1", topics=["t"], stream="s", options={name: "x"})
+    with pytest.raises(OptionError, match=name):
+        Kafka(settings)
+    given = ["--stream", "s", "--from-kafka", "localhost:1", "--topic", "t"]
+    found = CliRunner().invoke(command, [str(tmp_path), *given, "--kafka-option", f"{name}=x"])
+    assert found.exit_code == 2
+    assert name in found.output
+
+
+def test_offsets_that_begin_anew_are_not_skipped():
+    message = SimpleNamespace(
+        error=lambda: None, topic=lambda: "events", partition=lambda: 0, offset=lambda: 0
+    )
+    with pytest.raises(PlaceError, match="read up to offset 3, but message 0 came next"):
+        polled(Consumer(message), {("events", 0): 3})
+    with pytest.raises(PlaceError, match="read up to offset 3, but it ends at 2"):
+        polled(Consumer(end=2), {("events", 0): 3})
 
 
 def outbox(folder):

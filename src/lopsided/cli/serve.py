@@ -76,6 +76,7 @@ def command(folder: str | None, **options: Any) -> None:
     """Serve FOLDER: score events, ask for labels, learn from them, and lose nothing."""
     from ..service.server import Service, serve
 
+    _check_kafka(options)
     if options["demo"]:
         return _demo(folder, options)
     if folder is None:
@@ -113,31 +114,57 @@ def _take_lines(settings: Any, path: str) -> None:
             service.folder.close()
 
 
+_OF_KAFKA = ("topics", "decisions", "ask_topic", "refused", "kafka_option")
+
+
+def _check_kafka(options: dict[str, Any]) -> None:
+    """Refuse options that would be ignored."""
+
+    def flag(name: str) -> str:
+        return {"topics": "--topic", "lines": "--from"}.get(name, f"--{name.replace('_', '-')}")
+
+    if options["from_kafka"] is None:
+        for name in _OF_KAFKA:
+            if options[name]:
+                raise click.UsageError(f"{flag(name)} needs --from-kafka")
+        return
+    for name in ("demo", "replay", "new_token", "lines"):
+        if options[name]:
+            raise click.UsageError(f"{flag(name)} cannot be used with --from-kafka")
+    for option in options["kafka_option"]:
+        if not all(option.partition("=")):
+            raise click.UsageError(f"--kafka-option {option}: it must be NAME=VALUE")
+
+
 def _consume(settings: Any, options: dict[str, Any]) -> None:
     """Serve, and take events and labels from Kafka meanwhile."""
-    from ..service.kafka import Kafka, KafkaSettings
+    from ..service.kafka import Kafka, KafkaSettings, OptionError
     from ..service.server import serve
 
     if settings.stream is None or not options["topics"]:
         raise click.UsageError("--from-kafka needs --stream and at least one --topic")
     given = dict(option.partition("=")[::2] for option in options["kafka_option"])
-    kafka = Kafka(
-        KafkaSettings(
-            brokers=options["from_kafka"],
-            topics=list(options["topics"]),
-            stream=settings.stream,
-            decisions=options["decisions"],
-            questions=options["ask_topic"],
-            refused=options["refused"],
-            options=given,
-        )
+    wanted = KafkaSettings(
+        brokers=options["from_kafka"],
+        topics=list(options["topics"]),
+        stream=settings.stream,
+        decisions=options["decisions"],
+        questions=options["ask_topic"],
+        refused=options["refused"],
+        options=given,
     )
+    try:
+        kafka = Kafka(wanted)
+    except OptionError as error:
+        raise click.UsageError(str(error)) from None
 
     def started(address: str, app: Any) -> None:
         app.background.append(kafka.run)
         click.echo(f"serving {settings.folder} on {address}", err=True)
 
     serve(settings, started)
+    if kafka.error is not None:
+        raise kafka.error
 
 
 def _settings(folder: str, options: dict[str, Any]) -> Any:

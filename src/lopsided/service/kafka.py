@@ -8,7 +8,9 @@ acknowledged it: a crash may send it again, with the same key and value.
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,6 +27,22 @@ _LOOK_EVERY = 30.0  # seconds between two looks for new partitions
 _AGAIN = 1.0  # seconds to wait when the disk is full
 
 
+class OptionError(LopsidedError):
+    """Options that librdkafka does not take."""
+
+
+class PlaceError(LopsidedError):
+    """A topic that has been deleted and created again since it was read."""
+
+    def __init__(self, topic: str, part: int, known: int, found: str) -> None:
+        super().__init__(
+            f"topic {topic}, partition {part}: it was read up to offset {known}, but {found}. "
+            "It was deleted and created again, or these are other brokers. Give the new topic "
+            "another name; or, if every message has a key, stop the server and let it start over: "
+            f"sqlite3 FOLDER/lopsided.db \"delete from place where topic = '{topic}'\""
+        )
+
+
 class KafkaSettings(msgspec.Struct, kw_only=True):
     """Which topics are read and written; those without a name are not."""
 
@@ -38,7 +56,15 @@ class KafkaSettings(msgspec.Struct, kw_only=True):
 
 
 class Kafka:
-    """A task of the application that consumes and produces."""
+    """A task of the application that consumes and produces.
+
+    Attributes
+    ----------
+    failures : int
+        Messages that did not come or go, and other faults.
+    error : PlaceError or None
+        Why the server was stopped.
+    """
 
     def __init__(self, settings: KafkaSettings) -> None:
         try:
@@ -50,24 +76,33 @@ class Kafka:
         self._kafka: Any = confluent_kafka
         self._settings = settings
         common = {"bootstrap.servers": settings.brokers, **settings.options}
-        self._consumer: Any = confluent_kafka.Consumer(
-            {
-                "group.id": "lopsided", "enable.auto.commit": False,
-                "auto.offset.reset": "earliest", "topic.metadata.refresh.interval.ms": 30_000,
-                **common,
-            }
-        )  # fmt: skip
-        self._producer: Any = confluent_kafka.Producer({"enable.idempotence": True, **common})
+        reading = {
+            "group.id": "lopsided", "enable.auto.commit": False,
+            "auto.offset.reset": "earliest", "topic.metadata.refresh.interval.ms": 30_000,
+        }  # fmt: skip
+        try:
+            self._consumer: Any = confluent_kafka.Consumer({**reading, **common})
+            self._producer: Any = confluent_kafka.Producer({"enable.idempotence": True, **common})
+        except (confluent_kafka.KafkaException, TypeError, ValueError) as error:
+            raise OptionError(f"Kafka: {_text(error)}") from None
+        self._tell: Callable[[str], None] = lambda text: None
+        self._told: set[str] = set()
         self._looked = float("-inf")
         self._assigned: set[tuple[str, int]] = set()
         self.failures = 0
+        self.error: PlaceError | None = None
 
     async def run(self, app: App) -> None:
-        """Consume until the server stops."""
+        """Consume until the server stops; stop it if a topic is not the one that was read."""
+        self._tell = app.journal.say
         while True:
             try:
                 await self._run(app)
-            except Exception as error:  # noqa: PERF203 (begin again where the folder says)
+            except PlaceError as error:  # noqa: PERF203
+                self.error = error
+                signal.raise_signal(signal.SIGTERM)
+                return
+            except Exception as error:  # begin again where the folder says
                 self.failures += 1
                 app.journal.fault(error)
                 self._consumer.unassign()
@@ -75,7 +110,7 @@ class Kafka:
                 await asyncio.sleep(_AGAIN)
 
     async def _run(self, app: App) -> None:
-        known = await app.run(places)
+        known = await app.run(places, self._settings.stream)
         sender = asyncio.create_task(self._send_all(app))
         try:
             while True:
@@ -104,35 +139,61 @@ class Kafka:
         out = []
         for message in self._consumer.consume(_POLL, timeout=0.2):
             if message.error():
-                self.failures += 1
+                self._failed(message.error().str())
                 continue
+            at = message.topic(), message.partition()
+            if message.offset() < known.get(at, 0):  # created again while it was read
+                raise PlaceError(*at, known[at], f"message {message.offset()} came next")
             key = message.key()
             out.append(
                 Message(
-                    message.topic(), message.partition(), message.offset(),
+                    *at, message.offset(),
                     None if key is None else key.decode("utf-8", "replace"),
                     message.value() or b"",
                 )
             )  # fmt: skip
+        if out:
+            self._told.clear()
         return out
+
+    def _failed(self, text: str) -> None:
+        """Count a failure, and write it down unless it was the last time too."""
+        self.failures += 1
+        if text not in self._told:
+            self._told.add(text)
+            self._tell(f"Kafka: {text}")
 
     def _look(self, known: dict[tuple[str, int], int]) -> None:
         """Begin to read partitions that are new, where the folder says."""
         first = self._kafka.OFFSET_BEGINNING
-        found = set()
+        new = []
         try:
             for topic in self._settings.topics:
                 listed = self._consumer.list_topics(topic, timeout=10).topics[topic]
-                found |= {(topic, part) for part in listed.partitions}
-        except self._kafka.KafkaException:  # no broker yet
-            self.failures += 1
-        new = found - self._assigned
+                if listed.error is not None:
+                    self._failed(f"topic {topic}: {listed.error.str()}")
+                for at in sorted({(topic, part) for part in listed.partitions} - self._assigned):
+                    if at in known:
+                        self._compare(*at, known[at])
+                    new.append(at)
+        except self._kafka.KafkaException as error:  # no broker yet
+            self._failed(_text(error))
         self._consumer.incremental_assign(
-            [self._kafka.TopicPartition(t, p, known.get((t, p), first)) for t, p in sorted(new)]
+            [self._kafka.TopicPartition(t, p, known.get((t, p), first)) for t, p in new]
         )
-        self._assigned |= new
+        self._assigned.update(new)
         if self._assigned:  # else look again at once
             self._looked = time.monotonic()
+
+    def _compare(self, topic: str, part: int, known: int) -> None:
+        """Find out whether a partition still has what was not read yet."""
+        at = self._kafka.TopicPartition(topic, part)
+        first, end = self._consumer.get_watermark_offsets(at, timeout=10)
+        if end < known:
+            raise PlaceError(topic, part, known, f"it ends at {end}")
+        if first > known:
+            lost = f"messages {known} to {first - 1} were deleted before they were read"
+            self._failed(f"topic {topic}, partition {part}: {lost}")
 
     # Sending --------------------------------------------------------------------------------------
 
@@ -170,3 +231,9 @@ class Kafka:
         if lost or len(self._producer):
             return min(lost, default=rows[0][0]) - 1
         return rows[-1][0]
+
+
+def _text(error: Exception) -> str:
+    """Return what is wrong in the words of librdkafka."""
+    given = error.args[0] if error.args else error
+    return str(given.str() if hasattr(given, "str") else given)

@@ -15,8 +15,8 @@ from .labels import add_label
 from .questions import visible
 
 _TABLES = (
-    "create table if not exists source(topic text, part integer, next integer not null, "
-    "primary key(topic, part)) without rowid",
+    "create table if not exists place(stream integer, topic text, part integer, "
+    "next integer not null, primary key(stream, topic, part)) without rowid",
     "create table if not exists outbox(id integer primary key, kind text not null, "
     "key text not null, value blob not null)",
 )
@@ -85,30 +85,36 @@ def consume(tx: Transaction, name: str, messages: Sequence[Message]) -> dict[tup
     What is to be sent waits in the table `outbox`: decisions, questions, and messages that were
     refused. Returns the next offset of each part of a topic.
     """
-    known = places(tx)
+    known = places(tx, name)
     new = [m for m in messages if m.offset >= known.get((m.topic, m.part), 0)]
     if not new:
         return known
     found = take(tx, name, new)
-    config = tx.stream(name).config
-    rows = [
-        row for message, out in zip(new, found, strict=True) for row in _sent(config, message, out)
-    ]
+    stream = tx.stream(name)
+    told = zip(new, found, strict=True)
+    rows = [row for message, out in told for row in _sent(stream.config, message, out)]
     tx.storage.db.executemany("insert into outbox(kind, key, value) values (?, ?, ?)", rows)
     for message in new:
         known[message.topic, message.part] = message.offset + 1
     tx.storage.db.executemany(
-        "insert or replace into source values (?, ?, ?)", [(*at, n) for at, n in known.items()]
+        "insert or replace into place values (?, ?, ?, ?)",
+        [(stream.id, *at, n) for at, n in known.items()],
     )
     return known
 
 
-def places(tx: Transaction) -> dict[tuple[str, int], int]:
-    """Return the next offset of each part of a topic."""
+def places(tx: Transaction, name: str) -> dict[tuple[str, int], int]:
+    """Return the next offset of each part of a topic that a stream reads."""
     tx.touch()
+    storage, stream = tx.storage, tx.stream(name).id
     for table in _TABLES:
-        tx.storage.do(table)
-    return {(topic, part): n for topic, part, n in tx.storage.all("select * from source")}
+        storage.do(table)
+    if storage.all("select 1 from sqlite_master where name = 'source'"):
+        # A folder that did not note the stream: the first one that reads is the one that did.
+        storage.do("insert into place select ?, topic, part, next from source", stream)
+        storage.do("drop table source")
+    rows = storage.all("select topic, part, next from place where stream = ?", stream)
+    return {(topic, part): n for topic, part, n in rows}
 
 
 def waiting(tx: Transaction, most: int) -> list[tuple[int, str, str, bytes]]:
