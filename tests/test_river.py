@@ -19,14 +19,10 @@ from lopsided.river import ActiveClassifier, Classifier  # noqa: E402
 TWO = [e.name for e in CATALOG if e.family != "active"]
 CHECKED = {
     "Recommended": Classifier(),
-    "COG-II": Classifier("COG-II"),
     "AROW": Classifier(lopsided.AROW(regularization=2.0)),
-    "SSOL": Classifier("SSOL"),
     "KOIL-RS": Classifier("KOIL-RS"),
-    "OPAUC": Classifier("OPAUC"),
     "OneVsRest": Classifier(OneVsRest("COG-II")),
     "Active": ActiveClassifier(Active("COG-II", budget=100)),
-    "OA3": ActiveClassifier("OA3"),
 }
 
 
