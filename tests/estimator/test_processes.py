@@ -20,7 +20,10 @@ NAMES = ("Recommended", "AROW", "SSOL", "KOIL-RS++")
 
 def by_loky(work, models):
     joblib = pytest.importorskip("joblib")
-    return joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(work)(m) for m in models)
+    try:
+        return joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(work)(m) for m in models)
+    finally:
+        joblib.externals.loky.get_reusable_executor().shutdown(wait=True)  # with its threads
 
 
 def by_spawn(work, models):
