@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no browser")
 
 def test_a_reviewer_answers_by_keyboard_alone(tmp_path, browser):
     with ServerProcess(tmp_path / "folder") as server:
-        client = filled(server)
+        client = filled(server, hold=6.0)  # time to take an answer back on a busy machine
         with opened(browser, server.url, bypass_csp=True) as page:
             page.locator("#card").wait_for()
             given = {press_on(page, "f"): "fraud", press_on(page, "j"): "fine"}

@@ -22,9 +22,9 @@ def opened(browser, url, **options):
     context.close()
 
 
-def filled(server, n=12):
+def filled(server, n=12, hold=1.0):
     client = server.client()
-    client.configure(query="always", budget=1000, hold=1.0)
+    client.configure(query="always", budget=1000, hold=hold)
     for i in range(n):
         features = {"amount": 10.0 * i, "shop": HOSTILE if i == 3 else "food"}
         client.event(f"e{i}", features, show={"who": f"customer {i}"})

@@ -233,27 +233,27 @@ class Stream:
         The champion asks and decides at the prices of the stream. A challenger is silent and
         decides at its own prices, if it has any.
         """
-        todo: dict[str, Callable[[Learner], None]] = {}
+        changes: dict[str, Callable[[Learner], None]] = {}
         for known in self.state.models:
             asks, own = known.name == champion, known.spec.costs
             if known.failed is None:
-                todo[known.name] = partial(
+                changes[known.name] = partial(
                     Learner.configure,
                     config=config,
                     costs=config.costs if asks or own is None else own,
                     keep="costs" in known.spec.parameters,
                     asks=asks,
                 )
-        for name, configure in todo.items():
+        for name, configure in changes.items():
             try:
                 configure(self.learners[name].untaught())
             except _BAD as error:  # noqa: PERF203
                 raise Refusal(422, f"{name} cannot take these settings: {error}") from None
         after = self.learners[champion]
-        todo.pop(champion)(after)
+        changes.pop(champion)(after)
         if after is not self.champion:  # before that one is silent
             after.model.take_budget(self.champion.model)
-        for name, configure in todo.items():
+        for name, configure in changes.items():
             configure(self.learners[name])
 
     def add(self, spec: NewModel, blob: bytes, seq: int) -> None:

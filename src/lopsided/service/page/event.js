@@ -6,6 +6,7 @@ import { bindings } from "./keys.js";
 import { words } from "./words.js";
 
 let shown;
+let opening = 0; // the call that opened last: what others are answered comes too late
 
 // `say` is told what became of a correction; `older` opens the event before, if there is one.
 export async function openEvent(base, config, key, say, older) {
@@ -15,27 +16,31 @@ export async function openEvent(base, config, key, say, older) {
   };
   const title = document.getElementById("found-title");
   const body = document.getElementById("event");
+  const mine = ++opening;
   title.textContent = key;
+  if (!shown.open) {
+    body.replaceChildren(el("p", {}, words.opening));
+    shown.showModal(); // at once: one that opens later would come back after it was closed
+  }
   let found;
   try {
     found = await call("GET", `${base}/events/${encodeURIComponent(key)}`);
   } catch (error) {
-    body.replaceChildren(el("p", { id: "unknown", role: "alert" }, error.message || words.offline));
-    if (!shown.open) shown.showModal();
+    if (mine === opening) body.replaceChildren(el("p", { id: "unknown", role: "alert" }, error.message || words.offline));
     return;
   }
+  if (mine !== opening) return;
   const correct = async (label) => {
     try {
       const made = { key, label, source: "correction", id: crypto.randomUUID() };
       const { results } = await call("POST", `${base}/labels`, { labels: [made] });
       say(`${key}: ${words.results[results[0].result] ?? results[0].error}`);
-      await openEvent(base, config, key, say, older);
+      if (shown.open && mine === opening) await openEvent(base, config, key, say, older);
     } catch (error) {
       say(error.message || words.offline);
     }
   };
   body.replaceChildren(...contents(found, config, correct));
-  if (!shown.open) shown.showModal();
 }
 
 function contents(found, config, correct) {

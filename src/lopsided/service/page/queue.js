@@ -49,9 +49,12 @@ export class Queue {
   }
 
   // One request at a time, so that no answer of the server is overwritten by another one.
-  async fetch() {
-    if (this.fetching || this.ended || this.paused) return;
-    this.fetching = true;
+  fetch() {
+    if (this.ended || this.paused) return;
+    this.fetching ??= this.request().finally(() => (this.fetching = null));
+  }
+
+  async request() {
     clearTimeout(this.later);
     try {
       while (!this.ended && !this.paused && this.ahead.length < AHEAD) {
@@ -66,7 +69,6 @@ export class Queue {
       this.exhausted = false;
       this.failed(error);
     }
-    this.fetching = false;
     if (this.ended) return;
     if (!this.current) this.shown(null, !this.exhausted);
     if (!this.ahead.length) this.later = setTimeout(() => this.fetch(), 1000);
@@ -76,6 +78,7 @@ export class Queue {
   async pause(on) {
     this.paused = on;
     if (!on) return void this.fetch();
+    await this.fetching; // what is on its way waits here too
     const waiting = this.ahead.splice(0);
     await Promise.allSettled(waiting.map((question) => call("DELETE", this.leasePath(question))));
   }

@@ -85,6 +85,7 @@ export const words = {
   announce: (q, config) => `${q.key}. ${words.whyShort[q.why] ?? q.why}. ${words.judged(q, config)}`,
   empty: "No questions wait. The next one appears here by itself.",
   loading: "The next question is on its way …",
+  opening: "Loading …",
   sending: (n) => `${n} to send`,
   same: (n) => (n ? `The next label is also given to ${number(n)} waiting events with exactly these features.` : "No other waiting event has exactly these features."),
   andMore: (text, n) => `${text} and ${number(n)} more`,
