@@ -169,8 +169,8 @@ def test_any_form_of_rows_will_do(form):
 def test_rows_are_looked_at_once(monkeypatch):
     X, y = small()
     calls = []
-    real = _data._from_frame
-    monkeypatch.setattr(_data, "_from_frame", lambda X: calls.append(1) or real(X))
+    real = _data.frame_array
+    monkeypatch.setattr(_data, "frame_array", lambda X: calls.append(1) or real(X))
     compare(["COG-II", "CPA"], pd.DataFrame(X), y, permutations=3, held_out=(pd.DataFrame(X), y))
     assert len(calls) == 2
 

@@ -77,7 +77,8 @@ BAD_X = {
     "a generator": ((row for row in X), TypeError, ["array"]),
     "a set": ({1, 2}, TypeError, ["array"]),
     "masked": (np.ma.masked_greater(X, 2), ValueError, ["mask", "row 0, column 2"]),
-    "frame with text": (frame(c=list("wxyz")), ValueError, ["column 'c'", "numbers", "dicts"]),
+    "frame with times": (
+        frame(c=pd.date_range("2026-01-01", periods=4)), ValueError, ["column 'c'", "times"]),
     "frame without rows yet": (
         pl.DataFrame(frame()).lazy(), TypeError, ["LazyFrame", "collect it first"]),
     "frame with NaN": (frame(c=[1, NAN, 1, 1]), ValueError, ["row 1, column 2 ('c')", "NaN"]),

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ..errors import DivergedError, LabelError
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import Batch, as_batch, as_frame, is_events
+from ..estimator.batch import Batch, as_batch, is_events
 from ..estimator.columns import check_columns
+from ..estimator.frames import as_frame
 
 Rows = Batch | list[dict[str, Any]]  # events are read by each model: they have names of their own
 

@@ -20,9 +20,10 @@ from ..errors import (
 )
 from ..estimator import state as entry
 from ..estimator.base import OnlineClassifier
-from ..estimator.batch import Batch, as_batch, as_frame, is_events
+from ..estimator.batch import Batch, as_batch, is_events
 from ..estimator.columns import check_columns
 from ..estimator.fitted import Fitted
+from ..estimator.frames import as_frame
 from ..estimator.labels import as_labels
 from ..estimator.learning import SIGNS, Ready
 from ..estimator.locking import locked

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import DataError, InputError
-from ..estimator.batch import _from_frame
+from ..estimator.frames import frame_array
 
 try:
     import fcntl
@@ -145,7 +145,7 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield repr((matrix.shape, getattr(matrix, "names", None))).encode()
         yield from _parts([matrix.indptr, matrix.indices, matrix.data])
     elif hasattr(value, "columns") or hasattr(value, "column_names"):
-        array, names, _ = _from_frame(value)
+        array, names, _ = frame_array(value)
         yield repr(names).encode()
         yield from _parts(array)
     elif hasattr(value, "array") and hasattr(value, "names"):

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from . import state as entry
-from .batch import as_frame, as_weights
+from .batch import as_weights
 from .columns import check_columns
 from .fitted import Snapshot
+from .frames import as_frame
 from .labels import Labels, as_labels
 from .learning import Learning, put
 from .parameters import choice, integer, switch

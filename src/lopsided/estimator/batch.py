@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,10 +19,10 @@ from ..errors import (
     Parameter,
     ParameterError,
 )
+from .frames import FrameEvents, as_table, frame_array, is_frame
 from .schema import Schema
 
 MAX_FEATURES = 2**31 - 2
-_ARROW = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")
 
 
 class Batch(NamedTuple):
@@ -74,51 +73,14 @@ def as_batch(X: Any, known: int = 0) -> Batch:
     if hasattr(X, "collect"):
         raise InputTypeError(f"X is a {type(X).__name__}, which has no rows yet: collect it first")
     names, frame = None, None
-    X = as_frame(X)
+    X = as_table(X)
     if is_frame(X):
-        X, names, flags = _from_frame(X)
+        X, names, flags = frame_array(X)
         frame = None if names is None else Schema.of_frame(names, flags)
     elif hasattr(X, "array") and hasattr(X, "names"):
         X, names = X.array, X.names
     rows = _named(_core.Rows.dense(_dense_array(X)), names)
     return Batch(rows, names, "dense", frame=frame)
-
-
-def as_frame(X: Any) -> Any:
-    """Return what comes by way of Arrow as a table of Arrow, and anything else as it is.
-
-    These are relations of DuckDB, data sets of Hugging Face, readers of record batches and whatever
-    else has one of the protocols. Frames of pandas and polars are read in place.
-    """
-    if isinstance(X, (np.ndarray, list, Batch)) or hasattr(X, "to_numpy") or _is_table(X):
-        return X
-    if not any(hasattr(X, name) for name in (*_ARROW, "with_format")):
-        return X
-    try:
-        import pyarrow
-        import pyarrow.interchange
-    except ImportError:
-        raise InputTypeError(
-            f"X is a {type(X).__name__}, which needs pyarrow: pip install 'lopsided[arrow]'"
-        ) from None
-    if hasattr(X, "with_format"):  # of Hugging Face, which may be a selection of rows
-        if not hasattr(X, "__len__"):
-            raise InputTypeError(
-                f"X is a {type(X).__name__}, which has no rows yet: give its batches to partial_fit"
-            )
-        return X.with_format("arrow")[:]
-    if hasattr(X, "__dataframe__") and not hasattr(X, "__arrow_c_stream__"):
-        return pyarrow.interchange.from_dataframe(X)
-    return pyarrow.table(X)
-
-
-def _is_table(X: Any) -> bool:
-    return hasattr(X, "to_batches") and hasattr(X, "column_names")
-
-
-def is_frame(X: Any) -> bool:
-    """Say whether X is a data frame or a table of Arrow."""
-    return hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 def _named(rows: _core.Rows, names: Sequence[str] | None) -> _core.Rows:
@@ -129,6 +91,8 @@ def _named(rows: _core.Rows, names: Sequence[str] | None) -> _core.Rows:
 
 def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     """Return some rows of what `as_batch` takes, or of a list of events."""
+    if isinstance(X, FrameEvents):
+        return FrameEvents((X[row] for row in rows), X.schema)
     if is_events(X):
         return type(X)(X[row] for row in rows)
     if hasattr(X, "tocsr"):
@@ -182,7 +146,7 @@ def _is_float(value: Any) -> bool:
 def unmasked(values: Any, what: str) -> NDArray[Any]:
     """Return an array, unless parts of it are masked; of a table the only column."""
     if hasattr(values, "__arrow_c_stream__") and not hasattr(values, "__array__"):
-        table = as_frame(values)
+        table = as_table(values)
         if len(table.column_names) != 1:
             raise InputError(f"{what} is a table of {len(table.column_names)} columns, not of one")
         values = table.column(0).to_numpy()
@@ -258,57 +222,6 @@ def _as_index(values: Any, name: str) -> NDArray[Any]:
     # Indices are checked once and then trusted: another thread must not be able to change them.
     shared = isinstance(values, np.ndarray) and np.may_share_memory(array, values)
     return array.copy() if shared and threading.active_count() > 1 else array
-
-
-def _from_frame(X: Any) -> tuple[NDArray[Any], list[str] | None, list[str]]:
-    """Return the numbers of a data frame, the names of its columns, and those of true or false."""
-    columns = list(X.column_names if hasattr(X, "column_names") else X.columns)
-    if len(set(columns)) != len(columns):
-        twice = next(c for c, count in Counter(columns).items() if count > 1)
-        raise InputError(f"X has two columns of the name {twice!r}; give each its own")
-    kinds = {type(c).__name__ for c in columns}
-    if "tuple" in kinds:
-        raise InputTypeError(
-            "X has columns of several levels, which are no names of features: join them into one "
-            "string each, or give X.to_numpy()"
-        )
-    if "str" in kinds and len(kinds) > 1:
-        raise InputTypeError(
-            "Feature names are only supported if all input features have string names, but your "
-            f"input has {sorted(kinds)} as feature name / column name types."
-        )
-    named = columns if kinds == {"str"} else None
-    whole = _whole(X)
-    if whole is not None:
-        return whole, named, []
-    out, flags = np.empty((len(X), len(columns)), order="F"), []
-    for j, column in enumerate(columns):
-        values = np.asarray(X[column].to_numpy())
-        try:
-            texts = values.dtype.kind == "O" and any(isinstance(v, str) for v in values.tolist())
-            if values.dtype.kind in "cmMUS" or texts:
-                raise TypeError
-            out[:, j] = values
-            if values.dtype.kind == "b":
-                flags.append(column)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"column {column!r} does not hold numbers; encode it or leave it out, or give the "
-                "rows as dicts, whose texts are categories (to_dict('records') of pandas)"
-            ) from None
-    return out, named, flags
-
-
-def _whole(X: Any) -> NDArray[Any] | None:
-    """Return the array of a frame whose columns are floats of one kind: often it is one already."""
-    kinds = set(getattr(X, "dtypes", ()))
-    if len(kinds) != 1:
-        return None
-    kind = kinds.pop()
-    plain = isinstance(kind, np.dtype) or type(kind).__module__.startswith("polars")
-    if not plain or str(kind).lower() not in ("float32", "float64"):
-        return None
-    return np.asarray(X.to_numpy())
 
 
 def as_event_row(x: Any) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import PYTHON, BadRowError, InputError, Parameter, Text
+from .frames import FrameEvents, frame_names, moments
 from .schema import Schema
 from .times import clock_names, clock_of, seconds
 
@@ -235,22 +236,34 @@ def frame_as_known(X: Any, schema: Schema, learning: bool) -> Any:
 
     Columns that are no features, and unknown ones that are to be ignored, are left out.
     """
-    names = [str(n) for n in (X.column_names if hasattr(X, "column_names") else X.columns)]
-    left_out = schema.aside - schema.features
+    names = list(X[0]) if isinstance(X, FrameEvents) else frame_names(X) or []
+    clock = schema.time_features if schema.time_features in names else None
+    left_out = schema.aside - schema.features - {clock}
     if schema.unknown == "ignore" or (schema.unknown == "learn" and not learning):
-        left_out |= {name for name in names if name not in schema.features}
+        left_out |= {name for name in names if name not in schema.features and name != clock}
     if left_out.intersection(names):
         names = [name for name in names if name not in left_out]
-        X = X.select(names) if hasattr(X, "column_names") else X[names]
-    if not schema.categories and schema.missing != "indicate":
-        return X
-    cells = {name: np.asarray(X[name].to_numpy()) for name in names}
-    texts = [n for n, values in cells.items() if any(isinstance(v, str) for v in values.tolist())]
-    flags = [name for name, values in cells.items() if values.dtype.kind == "b"]
-    for note in schema.compare("X", names, texts, flags, learning=learning):
+        X = _selected(X, names)
+    texts, flags = (X.schema.categories, X.schema.flags) if isinstance(X, FrameEvents) else ((), ())
+    if not isinstance(X, FrameEvents):
+        if not schema.categories and schema.missing != "indicate":
+            return X
+        values = {name: np.asarray(X[name].to_numpy()) for name in names}
+        flags = tuple(name for name in names if values[name].dtype.kind == "b")
+        cells = [moments(column) or column.tolist() for column in values.values()]
+        X = [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+    made = () if clock is None else clock_names(clock)
+    columns = [*(name for name in names if name != clock), *made]
+    for note in schema.compare("X", columns, texts, flags, learning=learning):
         _warn(str(PYTHON.sentence(note)))
-    rows = zip(*(values.tolist() for values in cells.values()), strict=True)
-    return [dict(zip(cells, row, strict=True)) for row in rows]
+    return X
+
+
+def _selected(X: Any, names: list[str]) -> Any:
+    """Return some columns of a data frame."""
+    if isinstance(X, FrameEvents):
+        return FrameEvents(({name: row[name] for name in names} for row in X), X.schema)
+    return X.select(names) if hasattr(X, "column_names") else X[names]
 
 
 def check_frame(frame: Schema, schema: Schema, learning: bool) -> Schema:

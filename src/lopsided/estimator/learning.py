@@ -16,16 +16,15 @@ from .batch import (
     CheckedEvents,
     as_batch,
     as_event_row,
-    as_frame,
     as_order,
     as_weights,
     is_events,
-    is_frame,
 )
 from .capacity import capacity_options, is_daily, with_capacity
 from .columns import check_columns, check_event_length
 from .expected import ExpectedOfModel, check_frame, frame_as_known, warn_of_new
 from .fitted import Fitted
+from .frames import FrameEvents, as_frame, is_frame
 from .labels import Labels, Visit, as_labels
 from .locking import locked
 from .parameters import Parameterised, check_parameters, fields_of, is_number, nearest, same
@@ -260,7 +259,7 @@ class Learning(Parameterised):
         expected = self._expected
         if expected is None or core is None or isinstance(X, CheckedEvents):
             return X
-        if is_frame(X):
+        if is_frame(X) or isinstance(X, FrameEvents):
             X = frame_as_known(X, expected.schema, learning)
         if not is_events(X) or core.fits(list(X)):
             return X
@@ -435,6 +434,7 @@ class Learning(Parameterised):
         if fresh or self._fitted is None or not self._fitted.current:
             self.check_params()
         again = fresh and self._fitted is not None  # with what it knew of columns forgotten
+        frame = X.schema if isinstance(X, FrameEvents) and X.schema.features else None
         if not fresh and self._fitted is not None:
             X = self._checked_rows(X, self._fitted.core, learning=True)
         events = is_events(X)
@@ -472,7 +472,7 @@ class Learning(Parameterised):
                 f"X has {batch.rows.columns} features, but the directions given are those of "
                 f"{fitted.core.features} features"
             )
-        schema = schema or batch.frame
+        schema = schema or batch.frame or frame
         return Ready(batch, codes, weights, visit, rho, days, delays, fitted, schema)
 
     def _batch_labels(self, begun: Fitted | None, classes: ArrayLike | None) -> Labels:

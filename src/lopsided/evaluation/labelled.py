@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from ..data.block import Dense
 from ..estimator.batch import (
     Batch,
-    _from_frame,
     as_batch,
-    as_frame,
     as_weights,
     is_events,
     unmasked,
 )
+from ..estimator.frames import as_frame, frame_array
 from ..estimator.labels import Labels, as_labels
 
 
@@ -66,7 +65,7 @@ def _sliceable(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         return X.tocsr()
     if hasattr(X, "columns") or hasattr(X, "column_names"):
-        array, names, _ = _from_frame(X)
+        array, names, _ = frame_array(X)
         return array if names is None else Dense(array, names)
     if is_events(X) or hasattr(X, "indptr") or hasattr(X, "names"):
         return X

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, ParameterError
-from ..estimator.batch import some_rows
+from ..errors import InputError, InputTypeError, ParameterError
+from ..estimator.batch import is_events, some_rows
 from .labelled import LabelledRows
 from .outside import Outside
 
@@ -95,12 +95,18 @@ class SklearnModel(Outside):
         if data.weights is not None:
             options["sample_weight"] = data.weights[rows]
         X, y = _plain(some_rows(data.sliceable, rows)), data.y[rows]
-        if not hasattr(self._classifier, "partial_fit"):
-            self._classifier.fit(X, y, **options)
-        else:
-            if first:
-                options["classes"] = data.labels.classes
-            self._classifier.partial_fit(X, y, **options)
+        by_parts = hasattr(self._classifier, "partial_fit")
+        if by_parts and first:
+            options["classes"] = data.labels.classes
+        try:
+            (self._classifier.partial_fit if by_parts else self._classifier.fit)(X, y, **options)
+        except TypeError as error:
+            if not is_events(X):
+                raise
+            raise InputTypeError(
+                f"{self._classifier!r} takes no events with texts or dicts ({error}): put a "
+                "FeatureHasher or DictVectorizer of scikit-learn in front of it, in a pipeline"
+            ) from error
         if first:
             self._column = list(self._classifier.classes_).index(data.labels.positive)
 
