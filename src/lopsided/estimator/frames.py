@@ -31,7 +31,7 @@ def as_frame(X: Any) -> Any:
     Texts are those of text columns, and the values of columns that are categories.
     """
     X = as_table(X)
-    if not is_frame(X) or hasattr(X, "collect") or frame_names(X) is None:
+    if hasattr(X, "collect") or not is_frame(X) or frame_names(X) is None:
         return X
     columns = {name: X[name] for name in frame_names(X) or ()}
     texts = [name for name, column in columns.items() if _holds_texts(column)]
