@@ -6,17 +6,29 @@ import asyncio
 import json
 
 import msgspec
+import numpy as np
 import pytest
 from wire import run
 
 from lopsided.service import console
+from lopsided.service import ledger as ledger_module
 from lopsided.service.commands import admin, questions
 from lopsided.service.commands.events import add_events
 from lopsided.service.commands.labels import add_labels
-from lopsided.service.ledger import Ledger, count_ledger
+from lopsided.service.ledger import WINDOWS, Ledger, count_ledger, keep_ledger, load_ledger
+from lopsided.service.periods import Period, estimated
 from lopsided.service.recovery import recover
 from lopsided.service.stream import digest
-from lopsided.service.types import Costs, Event, Label, NewModel, Promotion, Refusal, Verdict
+from lopsided.service.types import (
+    Answer,
+    Costs,
+    Event,
+    Label,
+    NewModel,
+    Promotion,
+    Refusal,
+    Verdict,
+)
 from service import CONFIG, Desk, events
 
 ALL = msgspec.structs.replace(CONFIG, query="always", budget=None)
@@ -222,9 +234,6 @@ def test_precision_counts_alarms_by_the_chance_of_asking():
     desk = Desk()
     ledger = Ledger()
     answer_ = json.loads(desk.do(add_events, "pay", [Event(key="x", features={"a": 1.0})])[0])
-    from lopsided.service.ledger import Period
-    from lopsided.service.types import Answer
-
     period = Period(events=4)
     for flag, positive, chance in rows:
         made = Answer(**{**answer_, "flag": flag, "asked": True, "ask_probability": chance})
@@ -248,6 +257,96 @@ def test_a_shift_of_an_input_is_found():
     assert (name, round(now), shift > 1) == ("moved", 12, True)
     assert usual < now
     assert all(abs(other[3]) < 0.3 for other in rest)
+
+
+def months(desk, step):
+    """Feed a desk for four months, the last hours by the minute; `step` is called now and then."""
+    batch, labels = events(560)
+    start = 1_000_000.0
+    times = [start + 43_200 * i for i in range(240)]
+    times += [times[-1] + 86_400 + 40 * i for i in range(320)]
+    for i, (event, time) in enumerate(zip(batch, times, strict=True)):
+        desk.now = event.time = time
+        event.features[f"name{i % 70}"] = 1.0  # more than are counted
+        desk.do(add_events, "pay", [event])
+        if i > 2:
+            desk.do(add_labels, "pay", [Label(batch[i - 3].key, labels[i - 3])])
+        if i % 90 == 50:
+            costs = Costs(miss=60 + i, alarm=3)
+            desk.do(admin.put_stream, "pay", msgspec.structs.replace(CONFIG, costs=costs))
+        step(i)
+
+
+def all_windows(ledger, desk):
+    return [ledger.window(name, desk.now, desk.stream.config.costs) for name in WINDOWS]
+
+
+def test_a_restart_shows_the_same_figures():
+    desk, watched, kept = Desk(), Ledger(), []
+
+    def step(i):
+        if i % 7 == 0:  # somebody looks
+            counted(desk, watched)
+        if i == 555:
+            desk.do(keep_ledger, "pay", watched)
+            kept.append(watched.seq)
+
+    months(desk, step)
+    counted(desk, watched)
+    again = Desk(desk.storage, desk.witness)  # the server is started again
+    again.now = desk.now
+    found = again.do(load_ledger, "pay", again.storage.seq)
+    assert [found.seq] == kept
+    assert all_windows(counted(again, found), again) == all_windows(watched, desk)
+    anew = all_windows(counted(again), again)  # from the log alone, where nothing was kept
+    for new, old in zip(anew, all_windows(watched, desk), strict=True):
+        assert len(old.pop("inputs")) == len(new.pop("inputs")) == 10
+        assert new == old
+    assert again.do(load_ledger, "pay", kept[0] - 1).seq == 0  # the log was cut
+    desk.storage.do("update meta set value = x'00' where key like 'desk%'")
+    assert again.do(load_ledger, "pay", again.storage.seq).seq == 0
+
+
+def test_what_was_counted_is_kept_now_and_then(monkeypatch):
+    monkeypatch.setattr(ledger_module, "_OFTEN", 20)
+    found = []
+    load = console.load_ledger
+    monkeypatch.setattr(console, "load_ledger", lambda *a: found.append(load(*a)) or found[-1])
+
+    async def scenario(wire):
+        for i in range(30):
+            event = {"key": f"e{i}", "features": {"a": float(i % 2)}}
+            await wire.call("POST", "/v1/pay/events", event)
+        for _ in range(3):
+            await wire.call("GET", "/v1/pay/desk")
+        assert len(found) == 1
+        assert found[0].kept >= 30
+        (count,) = await wire.app.run(
+            lambda tx: tx.storage.all("select count(*) from meta where key like 'desk %'")[0]
+        )
+        assert count == 1
+
+    run(scenario)
+
+
+def test_the_errors_of_shares_are_honest_where_few_labels_stand_for_many_events():
+    """Flagged events are asked about often, others seldom: a miss is rarely met."""
+    rng = np.random.default_rng(3)
+    inside = {"sensitivity": [], "specificity": [], "precision": []}
+    for _ in range(100):
+        chance = 1 / (1 + np.exp(4 - 2.5 * rng.normal(size=3000)))
+        positive, flag = rng.random(3000) < chance, chance > 0.05
+        ask = np.where(flag, 0.5, 0.02)
+        period = Period(events=3000)
+        for i in np.flatnonzero(rng.random(3000) < ask):
+            given = Answer("e", 1, 1, 0.0, bool(flag[i]), True, ask[i], "first", chance[i])
+            period.learn(given, bool(positive[i]), CONFIG.costs, 1.0)
+        found = estimated(period, CONFIG.costs)
+        truth = {"sensitivity": flag[positive].mean(), "specificity": (~flag[~positive]).mean(),
+                 "precision": positive[flag].mean()}  # fmt: skip
+        for name, value in truth.items():
+            inside[name].append(abs(found[name] - value) <= 2 * found[f"{name}_error"])
+    assert all(sum(hits) >= 90 for hits in inside.values())
 
 
 # Models -------------------------------------------------------------------------------------------

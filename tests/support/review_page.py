@@ -31,6 +31,26 @@ def filled(server, n=12, hold=1.0):
     return client
 
 
+def stream(server, name, n, **settings):
+    """A stream of its own on a server that several tests share, with n questions."""
+    client = server.client(stream=name)
+    client.configure(positive="fraud", negative="fine", costs={"miss": 60, "alarm": 3},
+                     learner="AROW-diag", query="always", budget=1000, hold=60.0,
+                     **settings)  # fmt: skip
+    for i in range(n):
+        client.event(f"e{i}", {"amount": 10.0 * i})
+    return client
+
+
+def wait(true):
+    """Wait until something is true, for long enough on a busy machine."""
+    for _ in range(600):
+        if true():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not become so")
+
+
 def key(page):
     return page.locator("#title").text_content()
 

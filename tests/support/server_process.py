@@ -47,7 +47,7 @@ class ServerProcess:
         raise AssertionError(f"the server did not start: {self.said}")
 
     def client(self, **options):
-        self.clients.append(Client(self.url, stream="pay", **options))
+        self.clients.append(Client(self.url, **{"stream": "pay", **options}))
         return self.clients[-1]
 
     def kill(self):

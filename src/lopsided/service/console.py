@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from .commands import admin
 from .desk import cookie
 from .figures import stream_figures
 from .http import Request, Response, Send, reply
-from .ledger import WINDOWS, Ledger, count_ledger
+from .ledger import WINDOWS, Ledger, count_ledger, keep_ledger, load_ledger
 from .types import Refusal, encode
 
 if TYPE_CHECKING:
@@ -28,19 +29,25 @@ class Desk:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._ledgers: dict[str, tuple[Ledger, asyncio.Lock]] = {}
+        self._ledgers: dict[str, Ledger] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
         self.listeners = 0
 
     async def look(self, name: str, window: str) -> dict[str, Any]:
         """Return the figures of a stream; `counted` is the share of the log that is in them."""
         app, started = self._app, time.monotonic()
         app.stream(name)
-        ledger, lock = self._ledgers.setdefault(name, (Ledger(), asyncio.Lock()))
-        until = app.driver.sequencer.witness.seq  # what is acknowledged
-        async with lock:
+        async with self._locks.setdefault(name, asyncio.Lock()):
+            until = app.driver.sequencer.witness.seq  # what is acknowledged
+            if name not in self._ledgers:
+                self._ledgers[name] = await app.run(load_ledger, name, until, reads=True)
+            ledger = self._ledgers[name]
             while not await app.run(count_ledger, name, ledger, until, reads=True):
                 if time.monotonic() - started > _PATIENCE:
                     break
+            if ledger.due:
+                with contextlib.suppress(Refusal):  # nothing can be written now
+                    await app.run(keep_ledger, name, ledger)
         found: dict[str, Any] = await app.run(stream_figures, name, reads=True)
         config = app.stream(name).config
         return {

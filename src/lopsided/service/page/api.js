@@ -11,17 +11,29 @@ export class Refused extends Error {
 // The header tells the server that this page asks: other sites cannot send it.
 const headers = { "content-type": "application/json", "x-lopsided": "page" };
 
-export async function call(method, path, body) {
-  let response;
+// `patience` is how many milliseconds an answer may take, for calls that can be repeated.
+export async function call(method, path, body, patience) {
+  const signal = patience ? AbortSignal.timeout(patience) : null;
+  let response, found;
   try {
-    response = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    response = await fetch(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+    if (response.status >= 502 || response.status === 429) throw new Unreachable();
+    found = await response.json(); // fails where the connection breaks, or a proxy answers
   } catch {
     throw new Unreachable();
   }
-  if (response.status >= 502 || response.status === 429) throw new Unreachable();
-  const found = await response.json();
   if (!response.ok) throw new Refused(response.status, found.error);
   return found;
+}
+
+// Fetches something and draws it; of several calls only the newest draws, whatever comes first.
+export function newest(load, draw) {
+  let last = 0;
+  return async () => {
+    const mine = ++last;
+    const found = await load();
+    if (mine === last) draw(found);
+  };
 }
 
 // Sends something while the page goes; nobody waits for an answer.
@@ -35,7 +47,7 @@ export function listen(path, told, lost) {
   const stop = new AbortController();
   const read = async () => {
     const response = await fetch(path, { headers, signal: stop.signal });
-    if (!response.ok) throw new Refused(response.status, "");
+    if (!response.ok) throw new Refused(response.status, (await response.json()).error);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     for (;;) {

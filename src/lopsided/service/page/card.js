@@ -1,12 +1,12 @@
 // A question as a person reads it: why it is asked, what the model thinks and why, all that is known.
 import { $, el, fill, row } from "./dom.js";
-import { number, time, value } from "./format.js";
+import { machineTime, number, time, value } from "./format.js";
 import { words } from "./words.js";
 
 export function drawCard(question, config) {
   $("title").textContent = question.key;
   $("when").textContent = time(question.time);
-  $("when").dateTime = new Date(1000 * question.time).toISOString();
+  $("when").dateTime = machineTime(question.time);
   $("why").className = `chip ${question.why}`;
   $("why").textContent = words.whyShort[question.why] ?? question.why;
   $("because").textContent = words.why(question, config);

@@ -15,21 +15,25 @@ const t = words.desk;
 const cash = (value) => money(Math.round(100 * value) / 100, session.config.currency);
 
 function begin() {
-  fill("window", ...Object.entries(t.windows).map(([name, text]) =>
-    el("button", { type: "button", "aria-pressed": String(name === chosen), onclick: () => choose(name) }, text)));
+  latest = null;
+  $("figures").hidden = true; // those of another stream
   connect();
 }
 
+fill("window", ...Object.entries(t.windows).map(([name, text]) =>
+  el("button", { type: "button", value: name, "aria-pressed": String(name === chosen), onclick: () => choose(name) }, text)));
+
 function choose(name) {
   chosen = name;
-  begin();
+  for (const button of $("window").children) button.setAttribute("aria-pressed", String(button.value === name));
+  connect();
 }
 
 // A page that nobody sees does not listen: browsers have few connections to one server.
 function connect() {
   stop();
   clearTimeout(retry);
-  if (document.visibilityState === "hidden") return;
+  if (document.visibilityState === "hidden" || !session.stream) return;
   stop = listen(`${base()}/live?window=${chosen}`, (found) => {
     latest = found;
     say(found.counted < 1 ? t.counting(percent(found.counted)) : "");
@@ -48,6 +52,7 @@ const sum = (values) => values.reduce((a, b) => a + b, 0);
 
 function show() {
   if (!latest) return;
+  $("figures").hidden = false;
   const { window: w, champion } = latest;
   drawTiles(latest, w);
   drawEstimate(w.estimate);

@@ -1,7 +1,7 @@
 // One event by its key: what is known, how it was decided, its history, and correcting its label.
 import { call } from "./api.js";
 import { dialog, el, row } from "./dom.js";
-import { time, value } from "./format.js";
+import { machineTime, time, value } from "./format.js";
 import { bindings } from "./keys.js";
 import { words } from "./words.js";
 
@@ -62,7 +62,7 @@ function contents(found, config, correct) {
 function stepText(step) {
   const what = [step.label, step.verdict && (words.actions[step.verdict] ?? step.verdict), step.source, step.by, step.note];
   return [
-    el("time", { datetime: new Date(1000 * step.time).toISOString() }, time(step.time)),
+    el("time", { datetime: machineTime(step.time) }, time(step.time)),
     ` ${words.kinds[step.kind] ?? step.kind}: ${what.filter((part) => part != null).join(", ")}`,
   ];
 }

@@ -36,6 +36,12 @@ export function time(seconds) {
   return Number.isNaN(date.getTime()) ? String(seconds) : moment().format(date);
 }
 
+// The same for programs; empty where no calendar has the time.
+export function machineTime(seconds) {
+  const date = new Date(1000 * seconds);
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+}
+
 export function duration(seconds) {
   const units = [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
   const [size, unit] = units.find(([size]) => Math.abs(seconds) >= size) ?? units[3];

@@ -28,34 +28,44 @@ export function frame(page, begin) {
         el("input", { id: "key", type: "search", maxlength: 200, placeholder: words.search, autocomplete: "off" }),
         el("button", {}, words.find))),
   );
-  $("main").prepend(loginForm(() => start(begin)));
+  const again = () => settle((current) => start(begin, current));
+  $("main").prepend(loginForm(again));
   $("search").addEventListener("submit", (event) => {
     event.preventDefault();
     if ($("key").value.trim()) openEvent(base(), session.config, $("key").value.trim(), say);
   });
   $("key").addEventListener("keydown", (event) => event.key === "Escape" && event.target.blur());
-  $("stream").addEventListener("change", (event) => choose(event.target.value, begin));
-  start(begin);
+  $("stream").addEventListener("change", ({ target }) => settle((current) => choose(target.value, begin, current)));
+  again();
 }
 
-async function start(begin) {
+// Does something until the server has answered, unless something else is chosen meanwhile.
+let chosen = 0;
+async function settle(run, mine = ++chosen) {
+  const current = () => mine === chosen;
   try {
-    const found = await call("GET", "/v1");
-    Object.assign(session, { role: found.role, who: found.who });
-    $("login").hidden = true;
-    const wanted = new URLSearchParams(location.search).get("stream");
-    const chosen = found.streams.includes(wanted) ? wanted : found.streams[0];
-    $("stream").replaceChildren(...found.streams.map((name) => new Option(name, name, false, name === chosen)));
-    if (!chosen) return void say(words.noStream);
-    await choose(chosen, begin);
+    await run(current);
   } catch (error) {
-    if (!refused(error)) setTimeout(() => start(begin), 1000);
+    if (current() && !refused(error)) setTimeout(() => current() && settle(run, mine), 1000);
   }
 }
 
-async function choose(stream, begin) {
-  session.stream = stream;
-  session.config = (await call("GET", base())).config;
+async function start(begin, current) {
+  const found = await call("GET", "/v1");
+  if (!current()) return;
+  Object.assign(session, { role: found.role, who: found.who });
+  $("login").hidden = true;
+  const wanted = new URLSearchParams(location.search).get("stream");
+  const stream = found.streams.includes(wanted) ? wanted : found.streams[0];
+  $("stream").replaceChildren(...found.streams.map((name) => new Option(name, name, false, name === stream)));
+  if (!stream) return void say(words.noStream);
+  await choose(stream, begin, current);
+}
+
+async function choose(stream, begin, current) {
+  const { config } = await call("GET", `/v1/${encodeURIComponent(stream)}`);
+  if (!current()) return;
+  Object.assign(session, { stream, config });
   for (const link of document.querySelectorAll("nav a")) {
     link.href = `${words.paths[link.dataset.page]}?stream=${encodeURIComponent(stream)}`;
   }

@@ -8,7 +8,13 @@ export const usual = {
   previous: "p", same: "b", search: "/", help: "?",
 };
 
-export const bindings = () => ({ ...usual, ...JSON.parse(localStorage.getItem(STORED) || "{}") });
+export function bindings() {
+  try {
+    return { ...usual, ...JSON.parse(localStorage.getItem(STORED)) };
+  } catch {
+    return usual; // something else has written there
+  }
+}
 export const shown = (key) => (key === " " ? words.space : key);
 
 // Calls what belongs to a key, unless somebody types or a dialog is open.

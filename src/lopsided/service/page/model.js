@@ -1,8 +1,8 @@
 // What is in the models, and what decides: prices, budget, promotion, snapshots. Every change is a
 // row of the log.
-import { call } from "./api.js";
+import { call, newest } from "./api.js";
 import { $, el, fill, row } from "./dom.js";
-import { money, number, time } from "./format.js";
+import { machineTime, money, number, time } from "./format.js";
 import { base, frame, refused, say, session } from "./frame.js";
 import { words } from "./words.js";
 
@@ -11,32 +11,45 @@ let shown = ""; // the model whose weights are shown
 const admin = () => session.role === "admin";
 const cash = (value) => money(value, session.config.currency);
 
-async function begin() {
+async function load() {
+  const path = base();
   const [found, { snapshots }, { changes }] = await Promise.all([
-    call("GET", base()), call("GET", `${base()}/snapshots`), call("GET", `${base()}/changes`),
+    call("GET", path), call("GET", `${path}/snapshots`), call("GET", `${path}/changes`),
   ]);
+  const name = found.models.some((model) => model.name === shown) ? shown : found.champion;
+  return { found, snapshots, changes, model: await call("GET", `${path}/models/${name}`) };
+}
+
+const begin = newest(load, ({ found, snapshots, changes, model }) => {
+  const held = document.activeElement.id; // what is pressed is drawn anew
   session.config = found.config;
-  if (!found.models.some((model) => model.name === shown)) shown = found.champion;
+  shown = model.name;
   drawModels(found);
   drawSettings(found.config);
   drawChallenger(found);
   drawSnapshots(snapshots);
   fill("changes", ...changes.map(change));
-  await drawWeights();
-}
+  drawWeights(model);
+  if (held && document.activeElement === document.body) $(held)?.focus();
+});
 
-// Does something and shows what became of it.
+// Does something, one thing at a time, and shows what became of it.
+let acting = false;
 async function act(text, ...request) {
+  if (acting) return;
+  acting = true;
   try {
     await call(...request);
     await begin();
     say(text);
   } catch (error) {
     if (!refused(error)) say(error.message || words.offline);
+  } finally {
+    acting = false;
   }
 }
 
-const button = (text, press, kind = "") => el("button", { type: "button", class: kind, disabled: !admin(), title: admin() ? null : t.adminOnly, onclick: press }, text);
+const button = (id, text, press) => el("button", { type: "button", id, disabled: !admin(), title: admin() ? null : t.adminOnly, onclick: press }, text);
 
 function drawModels(found) {
   fill("models", ...found.models.map((model) => {
@@ -48,18 +61,18 @@ function drawModels(found) {
       el("p", {}, t.about(model, cash)),
       model.failed ? el("p", { class: "refused" }, model.failed) : null,
       el("div", { class: "actions" },
-        el("button", { type: "button", "aria-pressed": String(model.name === shown), onclick: () => choose(model.name) }, t.weights),
-        decides ? null : button(t.promote, promote), decides ? null : button(t.remove, remove),
-        button(t.download, () => download(model.name))));
+        el("button", { type: "button", id: `features-${model.name}`, "aria-pressed": String(model.name === shown), onclick: () => choose(model.name) }, t.weights),
+        decides ? null : button(`promote-${model.name}`, t.promote, promote), decides ? null : button(`remove-${model.name}`, t.remove, remove),
+        button(`download-${model.name}`, t.download, () => download(model.name))));
   }));
   const { before } = found;
   const there = found.models.some((model) => model.name === before);
-  fill("rollback", ...(there ? [button(t.rollback(before), () => confirm(t.sure(before)) && act(t.promoted(before), "PUT", `${base()}/champion`, { name: before }))] : []));
+  fill("rollback", ...(there ? [button("roll-back", t.rollback(before), () => confirm(t.sure(before)) && act(t.promoted(before), "PUT", `${base()}/champion`, { name: before }))] : []));
 }
 
 function choose(name) {
   shown = name;
-  begin();
+  begin().catch(refused);
 }
 
 async function download(name) {
@@ -70,8 +83,7 @@ async function download(name) {
   URL.revokeObjectURL(link.href);
 }
 
-async function drawWeights() {
-  const model = await call("GET", `${base()}/models/${shown}`);
+function drawWeights(model) {
   $("of").textContent = t.of(model);
   const weights = model.weights ?? [];
   const largest = Math.max(...weights.map(([, weight]) => Math.abs(weight)), 1e-9);
@@ -91,38 +103,40 @@ function field(name, value, options = {}) {
 }
 
 const submits = (form, run) => {
+  form.oninput = () => (form.dataset.typed = session.stream);
   form.onsubmit = (event) => {
     event.preventDefault();
+    delete form.dataset.typed;
     run(Object.fromEntries(new FormData(form)));
   };
 };
 
 // Typing is not overwritten when something else on the page changes.
+const typed = (form) => form.dataset.typed === session.stream;
+
 function drawSettings(config) {
-  if ($("settings").contains(document.activeElement)) return;
+  if (typed($("settings"))) return;
   fill("settings",
     field("miss", config.costs?.miss ?? 10, { type: "number", min: 0, step: "any", required: true }),
     field("alarm", config.costs?.alarm ?? 1, { type: "number", min: 0, step: "any", required: true }),
     field("budget", config.budget, { placeholder: "50/day" }),
-    el("p", { class: "quiet" }, t.budgetHint), el("button", { disabled: !admin() }, t.save));
+    el("p", { class: "quiet" }, t.budgetHint), el("button", { id: "save", disabled: !admin() }, t.save));
   submits($("settings"), (given) => {
     const budget = given.budget.trim();
     const body = { costs: { miss: Number(given.miss), alarm: Number(given.alarm) }, budget: budget === "" ? null : /^\d+$/.test(budget) ? Number(budget) : budget };
-    document.activeElement.blur();
     act(t.saved, "PUT", base(), body);
   });
 }
 
 function drawChallenger(found) {
-  if ($("challenger").contains(document.activeElement)) return;
+  if (typed($("challenger"))) return;
   const name = `model-${found.models.length + 1}`;
   fill("challenger",
     field("name", name, { required: true, maxlength: 64, pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]*" }),
     field("learner", "Recommended", { required: true }),
     field("replay", true, { type: "checkbox" }),
-    el("button", { disabled: !admin() }, t.add));
+    el("button", { id: "add", disabled: !admin() }, t.add));
   submits($("challenger"), (given) => {
-    document.activeElement.blur();
     act(t.added(given.name), "POST", `${base()}/models`, { name: given.name, learner: given.learner, replay: given.replay === "on" });
   });
 }
@@ -132,11 +146,11 @@ function drawSnapshots(snapshots) {
   fill("snapshots", ...(snapshots.length ? snapshots.map((snapshot) => {
     const name = `${snapshot.model}-${snapshot.seq}`;
     const back = () => act(t.added(name), "POST", `${base()}/models`, { name, snapshot: snapshot.seq, of: snapshot.model });
-    return row(t.snapshot(snapshot, time(snapshot.time)), snapshot.bytes ? button(t.back, back) : "");
+    return row(t.snapshot(snapshot, time(snapshot.time)), snapshot.bytes ? button(`back-${name}`, t.back, back) : "");
   }) : [row(t.noSnapshots, "")]));
-  fill("snap", button(t.take, () => act(t.taken, "POST", `${base()}/snapshots`, {})));
+  fill("snap", button("take", t.take, () => act(t.taken, "POST", `${base()}/snapshots`, {})));
 }
 
-const change = (made) => el("li", {}, el("time", { datetime: new Date(1000 * made.time).toISOString() }, time(made.time)), ` ${t.changed(made)}`);
+const change = (made) => el("li", {}, el("time", { datetime: machineTime(made.time) }, time(made.time)), ` ${t.changed(made)}`);
 
-frame("model", () => begin().catch(refused));
+frame("model", begin);

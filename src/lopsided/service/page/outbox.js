@@ -4,6 +4,7 @@ import { call, Unreachable } from "./api.js";
 
 const PREFIX = "lopsided answer ";
 const ORPHAN = 10000; // milliseconds after which the answer of another tab is taken over
+const PATIENCE = 20000; // milliseconds after which an answer is sent again
 
 export class Outbox {
   // `changed` is called with the number of answers that wait, and whether the server is away.
@@ -55,19 +56,30 @@ export class Outbox {
     this.changed(this.waiting().length, this.offline);
   }
 
+  // Answers of this tab that another one took over and sent.
+  forget() {
+    for (const [name, done] of this.mine) {
+      if (localStorage.getItem(name) !== null) continue;
+      this.mine.delete(name);
+      done({});
+    }
+  }
+
   async send() {
     if (this.busy) return;
     this.busy = true;
     this.tell();
+    this.forget();
     while ((this.sending = this.waiting()[0])) {
       const name = this.sending;
       const item = JSON.parse(localStorage.getItem(name));
+      if (!item) continue; // another tab has just sent it
       let outcome;
       try {
-        outcome = await call("POST", item.path, item.body);
+        outcome = await call("POST", item.path, item.body, PATIENCE);
         this.offline = false;
       } catch (error) {
-        if (error instanceof Unreachable || error.status === 401) {
+        if (error instanceof Unreachable || error.status === 401 || error.status === 403) {
           this.offline = error instanceof Unreachable;
           break;
         }

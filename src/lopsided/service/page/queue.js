@@ -3,6 +3,7 @@
 import { call, leave, Refused } from "./api.js";
 
 const AHEAD = 2;
+const PATIENCE = 20000; // milliseconds that a question may take to come
 const IDLE = 15 * 60 * 1000; // milliseconds without a key after which leases are no longer renewed
 
 export class Queue {
@@ -58,7 +59,7 @@ export class Queue {
     clearTimeout(this.later);
     try {
       while (!this.ended && !this.paused && this.ahead.length < AHEAD) {
-        const { questions } = await call("GET", `${this.path}/questions?n=1`);
+        const { questions } = await call("GET", `${this.path}/questions?n=1`, undefined, PATIENCE);
         this.exhausted = !questions.length;
         if (!questions.length) break;
         if (this.ended) questions.forEach((question) => this.give(question));
@@ -67,9 +68,14 @@ export class Queue {
       }
     } catch (error) {
       this.exhausted = false;
-      this.failed(error);
+      if (!this.ended) this.failed(error);
+    } finally {
+      if (!this.ended) this.wait();
     }
-    if (this.ended) return;
+  }
+
+  // Looks again soon where there is nothing to show next.
+  wait() {
     if (!this.current) this.shown(null, !this.exhausted);
     if (!this.ahead.length) this.later = setTimeout(() => this.fetch(), 1000);
   }

@@ -1,5 +1,5 @@
 // The queue: one question at a time; one key is label, save and next.
-import { call, Refused } from "./api.js";
+import { call, newest, Refused } from "./api.js";
 import { drawCard } from "./card.js";
 import { $, el, fill } from "./dom.js";
 import { openEvent } from "./event.js";
@@ -10,9 +10,12 @@ import { Queue } from "./queue.js";
 import { words } from "./words.js";
 
 const PAST = 20;
+const PATIENCE = 20000; // milliseconds that taking an answer back may take
 let queue = null;
 let past = []; // what was answered here, the newest first
 let same = 0; // how many identical events get the next label too
+let marking = null; // the search for them that is on its way
+let undoing = false; // what is shown is not what the next key is meant for
 let since = 0;
 const outbox = new Outbox((waiting, offline) => say(offline ? words.offline : waiting ? words.sending(waiting) : ""));
 
@@ -21,26 +24,24 @@ async function begin() {
   past = [];
   drawPast();
   drawButtons();
-  queue = new Queue(base(), session.config.lease ?? 300, show, refused);
+  const mine = (queue = new Queue(base(), session.config.lease ?? 300, show, refused));
   await count();
-  queue.advance();
+  if (mine === queue) mine.advance();
 }
 
-async function count() {
-  const found = await call("GET", base());
+const count = newest(() => call("GET", base()), (found) => {
   $("counts").textContent = words.counts(found);
   $("aside").hidden = !found.questions.aside;
-  if ($("aside").open) await drawAside();
-}
+  if ($("aside").open) drawAside().catch(refused);
+});
 
 // What was escalated or left as unsure, for whoever may decide.
-async function drawAside() {
-  const { questions } = await call("GET", `${base()}/aside`);
+const drawAside = newest(() => call("GET", `${base()}/aside`), ({ questions }) => {
   fill("set-aside", ...questions.map(({ key, verdict, by, note }) =>
     el("li", {},
       el("button", { type: "button", class: "plain", onclick: () => openEvent(base(), session.config, key, say) }, key),
       el("span", {}, [words.actions[verdict], by, note].filter(Boolean).join(", ")))));
-}
+});
 
 function show(question, waiting) {
   unmark();
@@ -59,12 +60,12 @@ const labels = () => [session.config.positive ?? 1, session.config.negative ?? 0
 
 function answer(what) {
   const question = queue?.current;
-  if (!question) return;
+  if (!question || undoing) return;
   const note = $("note").value.trim();
   const body = { key: question.key, lease: question.lease, ...what, ms: Math.round(performance.now() - since) };
   if (note) body.note = note;
   if (same && "label" in what) body.same = true;
-  const done = { question, what, text: String(what.label ?? words.actions[what.verdict]), more: body.same ? same : 0 };
+  const done = { question, queue, text: String(what.label ?? words.actions[what.verdict]), more: body.same ? same : 0 };
   past = [done, ...past].slice(0, PAST);
   outbox.put({ path: `${base()}/answers`, body }, (outcome) => settled(done, outcome));
   if (body.same) same = 0; // no question is fetched before the identical ones are answered
@@ -73,7 +74,7 @@ function answer(what) {
 }
 
 function settled(done, outcome) {
-  if (done.more) queue.pause(false);
+  if (done.more) done.queue.pause(false);
   if (outcome instanceof Error) {
     done.refused = outcome.message;
     say(outcome.message);
@@ -86,47 +87,69 @@ function settled(done, outcome) {
 // after that its label can be corrected.
 async function undo() {
   const last = past[0];
-  if (!last || last.undoing) return;
-  last.undoing = true;
-  const { key, lease } = last.question;
-  if (queue.holds(key)) { // it was skipped and has come back
-    past = past.filter((other) => other !== last);
-    drawPast();
-    return queue.back(queue.take(key));
+  if (!last || undoing) return;
+  if (queue.holds(last.question.key)) return back(last, queue.take(last.question.key)); // it was skipped and has come back
+  busy(true);
+  try {
+    if (await takeBack(last)) back(last, last.question);
+  } finally {
+    busy(false);
   }
+}
+
+function busy(on) {
+  undoing = on;
+  $("card").setAttribute("aria-busy", String(on));
+}
+
+// Shows a question again; one of a stream that was left meanwhile is given back.
+function back(last, question) {
+  past = past.filter((other) => other !== last);
+  drawPast();
+  if (last.queue !== queue) return last.queue.give(question);
+  queue.back(question);
+  if (last.more) queue.pause(false);
+}
+
+// Says whether an answer was taken back.
+async function takeBack({ question: { key, lease } }) {
+  const path = base();
   let dropped;
   while ((dropped = outbox.drop(lease)) === undefined) { // an undo must not overtake its answer
     await new Promise((later) => setTimeout(later, 20));
   }
   try {
-    if (!dropped) await call("DELETE", `${base()}/answers/${encodeURIComponent(key)}?lease=${lease}`);
+    if (!dropped) await call("DELETE", `${path}/answers/${encodeURIComponent(key)}?lease=${lease}`, undefined, PATIENCE);
+    return true;
   } catch (error) {
-    last.undoing = false;
-    if (error instanceof Refused && error.status === 409) openEvent(base(), session.config, key, say);
-    return void say(error.message || words.offline);
+    if (error instanceof Refused && error.status === 409 && path === base()) openEvent(path, session.config, key, say);
+    say(error.message || words.offline);
+    return false;
   }
-  past = past.filter((other) => other !== last);
-  drawPast();
-  queue.back(last.question);
-  if (last.more) queue.pause(false);
 }
 
 // The next label is that of all waiting events with the same features, until asked otherwise.
 async function mark() {
-  if (!queue?.current) return;
-  if (same) return unmark();
-  const question = queue.current;
-  await queue.pause(true);
-  const { count: found } = await call("GET", `${base()}/questions/${encodeURIComponent(question.key)}/same`).catch(() => ({ count: 0 }));
-  if (queue.current !== question) return queue.pause(false);
+  if (!queue?.current || undoing) return;
+  if (same || marking) return unmark();
+  const mine = (marking = { queue });
+  const path = `${base()}/questions/${encodeURIComponent(queue.current.key)}/same`;
+  await mine.queue.pause(true);
+  const { count: found } = await call("GET", path).catch(() => ({ count: 0 }));
+  if (mine !== marking) { // it was cancelled, or another question is shown
+    if (!marking && !same) mine.queue.pause(false);
+    return;
+  }
+  marking = null;
   same = found;
   $("same").textContent = words.same(found);
   $("same").hidden = false;
-  if (!found) await queue.pause(false);
+  if (!found) queue.pause(false);
 }
 
 function unmark() {
   if (same) queue.pause(false);
+  marking = null;
   same = 0;
   $("same").hidden = true;
 }
@@ -186,6 +209,6 @@ $("note").addEventListener("keydown", (event) => {
 // What is open is given back when the page goes, so that somebody else gets it at once. A page that
 // comes back from the browser's memory asks anew.
 addEventListener("pagehide", () => queue?.end());
-addEventListener("pageshow", (event) => event.persisted && begin());
+addEventListener("pageshow", (event) => event.persisted && $("stream").dispatchEvent(new Event("change")));
 
 frame("review", begin);
