@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from browser import BROWSER
-from review_page import filled, key, labels, opened, press_on
+from review_page import filled, guarded, key, labels, opened, press_on, stream, wait
 from reviewers import work
 from server_process import ServerProcess
 
@@ -24,90 +22,79 @@ def is_title(page, wanted):
     page.locator("#title", has_text=wanted).wait_for()
 
 
-def test_everything_in_the_queue_by_keys(tmp_path, browser):
-    with ServerProcess(tmp_path / "folder") as server:
-        client = server.client()
-        client.configure(query="always", budget=1000, hold=60.0, currency="EUR",
-                         formats={"amount": "EUR", "at": "time", "rate": "percent"})  # fmt: skip
-        client.event("once", {"amount": 1234.5, "at": 1.7e9, "rate": 0.25, "new": True})
-        with opened(
-            browser, server.url, bypass_csp=True, locale="en-GB", timezone_id="UTC"
-        ) as page:
-            is_title(page, "once")
-            facts = page.locator("#facts").text_content()
-            for shown in ("€1,234.50", "14 Nov 2023, 22:13", "25%", "yes"):
-                assert shown in facts
-            # what is skipped or escalated can be undone, and so can labels
-            for pressed, result in ((" ", "open"), ("e", "aside"), ("f", "held")):
-                page.keyboard.press(pressed)
-                page.locator("#history li", has_text="once").wait_for()
-                wait(lambda: client.history("once")["question"]["state"] == result)  # noqa: B023
-                page.keyboard.press("u")
-                page.locator("#past").wait_for(state="hidden")
-                is_title(page, "once")
-            assert client.history("once")["question"]["state"] == "open"
-            page.keyboard.press("e")  # what is set aside is in a list
-            page.locator("summary", has_text="Set aside").click()
-            page.locator("#set-aside", has_text="once").wait_for()
+def test_everything_in_the_queue_by_keys(server, browser):
+    formats = {"amount": "EUR", "at": "time", "rate": "percent"}
+    client = stream(server, "queue", 0, currency="EUR", formats=formats)
+    client.event("once", {"amount": 1234.5, "at": 1.7e9, "rate": 0.25, "new": True})
+    url = f"{server.url}?stream=queue"
+    with opened(browser, url, bypass_csp=True, locale="en-GB", timezone_id="UTC") as page:
+        is_title(page, "once")
+        facts = page.locator("#facts").text_content()
+        for shown in ("€1,234.50", "14 Nov 2023, 22:13", "25%", "yes"):
+            assert shown in facts
+        # what is skipped or escalated can be undone, and so can labels
+        for pressed, result in ((" ", "open"), ("e", "aside"), ("f", "held")):
+            page.keyboard.press(pressed)
+            page.locator("#history li", has_text="once").wait_for()
+            wait(lambda: client.history("once")["question"]["state"] == result)  # noqa: B023
             page.keyboard.press("u")
+            page.locator("#past").wait_for(state="hidden")
             is_title(page, "once")
-            # other keys
-            page.keyboard.press("?")
-            page.locator("#key-positive").press("j")
-            page.locator("#keys", has_text="“j” is the key for fine").wait_for()
-            page.locator("#key-positive").press("1")
-            page.keyboard.press("Escape")
-            assert "1" in page.locator("#buttons .positive").text_content()
-            assert press_on(page, "1") == "once"
-            wait(lambda: client.history("once")["question"]["state"] == "held")
-            # identical events, on request
-            for i in range(4):
-                client.event(f"twin{i}", {"amount": 5.0})
-            page.locator("#card").wait_for()
-            page.keyboard.press("b")
-            page.locator("#same", has_text="3 waiting events").wait_for()
-            page.keyboard.press("j")
-            page.locator("#history li", has_text="fine and 3 more").wait_for()
-            twins = [f"twin{i}" for i in range(4)]
-            wait(lambda: {client.history(t)["question"]["state"] for t in twins} == {"held"})
-            page.keyboard.press("p")  # the one before, with its history
-            page.locator("#found-title", has_text="twin").wait_for()
-            page.keyboard.press("p")
-            page.locator("#found-title", has_text="once").wait_for()
-            page.keyboard.press("Escape")
-            page.keyboard.press("/")
-            page.keyboard.type("twin2")
-            page.keyboard.press("Enter")
-            page.locator("#found-title", has_text="twin2").wait_for()
-            assert page.faults == []
+        assert client.history("once")["question"]["state"] == "open"
+        page.keyboard.press("e")  # what is set aside is in a list
+        page.locator("summary", has_text="Set aside").click()
+        page.locator("#set-aside", has_text="once").wait_for()
+        page.keyboard.press("u")
+        is_title(page, "once")
+        # other keys
+        page.keyboard.press("?")
+        page.locator("#key-positive").press("j")
+        page.locator("#keys", has_text="“j” is the key for fine").wait_for()
+        page.locator("#key-positive").press("1")
+        page.keyboard.press("Escape")
+        assert "1" in page.locator("#buttons .positive").text_content()
+        assert press_on(page, "1") == "once"
+        wait(lambda: client.history("once")["question"]["state"] == "held")
+        # identical events, on request
+        for i in range(4):
+            client.event(f"twin{i}", {"amount": 5.0})
+        page.locator("#card").wait_for()
+        page.keyboard.press("b")
+        page.locator("#same", has_text="3 waiting events").wait_for()
+        page.keyboard.press("j")
+        page.locator("#history li", has_text="fine and 3 more").wait_for()
+        twins = [f"twin{i}" for i in range(4)]
+        wait(lambda: {client.history(t)["question"]["state"] for t in twins} == {"held"})
+        page.keyboard.press("p")  # the one before, with its history
+        page.locator("#found-title", has_text="twin").wait_for()
+        page.keyboard.press("p")
+        page.locator("#found-title", has_text="once").wait_for()
+        page.keyboard.press("Escape")
+        page.keyboard.press("/")
+        page.keyboard.type("twin2")
+        page.keyboard.press("Enter")
+        page.locator("#found-title", has_text="twin2").wait_for()
+        assert page.faults == []
 
 
-def wait(true):
-    for _ in range(300):
-        if true():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not become so")
-
-
-def test_offline_and_back_and_a_closed_tab(tmp_path, browser):
-    with ServerProcess(tmp_path / "folder") as server:
-        client = filled(server)
-        with opened(browser, server.url, bypass_csp=True) as page:
-            first = key_of(page)
-            wait(lambda: page.evaluate("performance.getEntriesByName(location.origin + "
-                                       "'/v1/pay/questions?n=1').length") >= 3)  # fmt: skip
-            page.context.set_offline(True)
-            answered = [press_on(page, "f"), press_on(page, "j"), key_of(page)]
-            page.keyboard.press("f")
-            page.locator("#state", has_text="cannot be reached").wait_for()
-            assert answered[0] == first
-            page.close()  # with three answers in the browser
-            other = browser_page(page.context, server.url)
-            found = labels(client, 3)
-            assert [found[k] for k in answered] == [["fraud"], ["fine"], ["fraud"]]
-            assert sum(map(len, found.values())) == 3
-            other.close()
+def test_offline_and_back_and_a_closed_tab(server, browser):
+    client = filled(server, name="offline")
+    url = f"{server.url}?stream=offline"
+    with opened(browser, url, bypass_csp=True) as page:
+        first = key_of(page)
+        wait(lambda: page.evaluate("performance.getEntriesByName(location.origin + "
+                                   "'/v1/offline/questions?n=1').length") >= 3)  # fmt: skip
+        page.context.set_offline(True)
+        answered = [press_on(page, "f"), press_on(page, "j"), key_of(page)]
+        page.keyboard.press("f")
+        page.locator("#state", has_text="cannot be reached").wait_for()
+        assert answered[0] == first
+        page.close()  # with three answers in the browser
+        other = browser_page(page.context, url)
+        found = labels(client, 3)
+        assert [found[k] for k in answered] == [["fraud"], ["fine"], ["fraud"]]
+        assert sum(map(len, found.values())) == 3
+        other.close()
 
 
 def key_of(page):
@@ -170,29 +157,28 @@ def test_the_desk_is_live_and_the_model_page_changes_what_decides(tmp_path, brow
         assert server.client().state()["champion"] == "first"
 
 
-def test_no_page_has_serious_faults_of_accessibility_or_loads_much(tmp_path, browser):
+def test_no_page_has_serious_faults_of_accessibility_or_loads_much(server, browser):
     assert sum(len(body) for body, _ in desk._FILES.values()) < 150_000  # all pages together
-    with ServerProcess(tmp_path / "folder") as server:
-        client = filled(server)
-        client.label("e1", "fraud")
-        for scheme, width, direction in (("light", 1280, "ltr"), ("dark", 360, "rtl")):
-            options = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}}
-            with opened(browser, "about:blank", bypass_csp=True, **options) as page:
-                page.route("**/words.js", lambda route: translated(route, direction))  # noqa: B023
-                page.loads.clear()
-                for path, ready in (("/", "#card"), ("/page/desk.html", "canvas"),
-                                    ("/page/model.html", "#snapshots")):  # fmt: skip
-                    page.goto(server.url + path)
-                    page.locator(ready).first.wait_for()
-                    assert serious(page) == [], (path, scheme)
-                    assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-                    assert page.evaluate("getComputedStyle(document.body).direction") == direction
-                page.goto(server.url)
-                page.locator("#card").wait_for()
-                page.keyboard.press("?")
-                assert serious(page) == []
-                assert page.faults == []
-                assert all(url.startswith((server.url, "data:")) for url in page.loads)
+    client = filled(server, name="serious")
+    client.label("e1", "fraud")
+    for scheme, width, direction in (("light", 1280, "ltr"), ("dark", 360, "rtl")):
+        options = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}}
+        with opened(browser, "about:blank", bypass_csp=True, **options) as page:
+            page.route("**/words.js", lambda route: translated(route, direction))  # noqa: B023
+            page.loads.clear()
+            for path, ready in (("/", "#card"), ("/page/desk.html", "canvas"),
+                                ("/page/model.html", "#snapshots")):  # fmt: skip
+                page.goto(f"{server.url}{path}?stream=serious")
+                page.locator(ready).first.wait_for()
+                assert serious(page) == [], (path, scheme)
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+                assert page.evaluate("getComputedStyle(document.body).direction") == direction
+            page.goto(f"{server.url}?stream=serious")
+            page.locator("#card").wait_for()
+            page.keyboard.press("?")
+            assert serious(page) == []
+            assert page.faults == []
+            assert all(url.startswith((server.url, "data:")) for url in page.loads)
 
 
 def translated(route, direction):
@@ -213,11 +199,7 @@ def serious(page):
 
 def test_a_reviewer_without_the_role_cannot_change_the_model(tmp_path, browser):
     with ServerProcess(tmp_path / "folder") as server:
-        filled(server, 3)
-        server.stop()
-        command = [*server.process.args, "--new-token", "ann", "--role", "label"]
-        token = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    with ServerProcess(tmp_path / "folder") as server:
+        token = guarded(server, 3)
         with opened(browser, f"{server.url}/page/model.html", bypass_csp=True) as page:
             page.fill("#token", token)
             page.keyboard.press("Enter")

@@ -7,16 +7,9 @@ import contextlib
 import pytest
 from browser import BROWSER
 from review_page import key, opened, press_on, stream, wait
-from server_process import ServerProcess
 
 pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no browser")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with ServerProcess(tmp_path_factory.mktemp("races") / "folder") as made:
-        yield made
 
 
 @contextlib.contextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
+import urllib.request
 
 HOSTILE = "<img src=x onerror=document.title='hit'><script>document.title='hit'</script>"
 
@@ -22,21 +24,30 @@ def opened(browser, url, **options):
     context.close()
 
 
-def filled(server, n=12, hold=1.0):
-    client = server.client()
-    client.configure(query="always", budget=1000, hold=hold)
+def filled(server, n=12, hold=1.0, name="pay"):
+    client = stream(server, name, 0, hold=hold)
     for i in range(n):
         features = {"amount": 10.0 * i, "shop": HOSTILE if i == 3 else "food"}
         client.event(f"e{i}", features, show={"who": f"customer {i}"})
     return client
 
 
+def guarded(server, n=12):
+    """Questions on a server that wants a token from now on: that of ann, who may label."""
+    filled(server, n)
+    body = json.dumps({"name": "ann", "role": "label"}).encode()
+    kind = {"content-type": "application/json"}
+    asked = urllib.request.Request(f"{server.url}/tokens", body, kind)
+    with urllib.request.urlopen(asked) as answer:
+        return json.load(answer)["token"]
+
+
 def stream(server, name, n, **settings):
     """A stream of its own on a server that several tests share, with n questions."""
     client = server.client(stream=name)
+    given = {"query": "always", "budget": 1000, "hold": 60.0, **settings}
     client.configure(positive="fraud", negative="fine", costs={"miss": 60, "alarm": 3},
-                     learner="AROW-diag", query="always", budget=1000, hold=60.0,
-                     **settings)  # fmt: skip
+                     learner="AROW-diag", **given)  # fmt: skip
     for i in range(n):
         client.event(f"e{i}", {"amount": 10.0 * i})
     return client
@@ -44,7 +55,8 @@ def stream(server, name, n, **settings):
 
 def wait(true):
     """Wait until something is true, for long enough on a busy machine."""
-    for _ in range(600):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
         if true():
             return
         time.sleep(0.05)
@@ -67,13 +79,9 @@ def press_on(page, pressed):
 
 def labels(client, n):
     """The labels that came, once there are so many."""
-    for _ in range(200):
-        if client.state()["labels"] >= n:
-            break
-        time.sleep(0.1)
+    wait(lambda: client.state()["labels"] >= n)
     found = {}
-    for i in range(100):
-        with contextlib.suppress(Exception):
-            rows = client.history(f"e{i}")["history"]
-            found[f"e{i}"] = [row["label"] for row in rows if row["kind"] == "label"]
+    for i in range(client.state()["events"]):
+        rows = client.history(f"e{i}")["history"]
+        found[f"e{i}"] = [row["label"] for row in rows if row["kind"] == "label"]
     return found

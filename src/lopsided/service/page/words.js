@@ -73,7 +73,7 @@ export const words = {
     if (q.why === "unsure") return `The answer teaches most here. ${stake}`;
     return `Asked by chance, about 1 in ${number(Math.max(1, Math.round(1 / q.ask_probability)))}: it keeps the estimates honest.`;
   },
-  stake: (q, config) => (q.stake ? `About ${money(q.stake, config.currency)} at stake.` : ""),
+  stake: (q, config) => (q.stake ? `About ${money(q.stake, config.currency)} at stake; the most expensive come first.` : ""),
   odds: (p) => (p >= 0.1 ? `Probability ${percent(p)}` : `Probability ${percent(p)}, about 1 in ${number(Math.round(1 / Math.max(p, 1e-6)))}`),
   judged: (q, config) => {
     const decision = q.flag ? "flagged" : "let pass";
@@ -154,7 +154,9 @@ export const words = {
     challenger: "challenger",
     adminOnly: "This needs a token with the role admin.",
     about: (m, cash) =>
-      `${m.learner}, ${number(m.features)} features, since row ${number(m.since)}. On ${number(m.positives + m.negatives)} labels: ` +
+      `${m.learner}, ${number(m.features)} features, since row ${number(m.since)}` +
+      (m.costs ? `, at ${cash(m.costs.miss)} a miss and ${cash(m.costs.alarm)} an alarm. ` : ". ") +
+      `On ${number(m.positives + m.negatives)} labels: ` +
       `${number(m.missed)} missed, ${number(m.alarms)} false alarms, ${cash(m.cost)}` +
       (m.role === "champion" ? "." : ` (decisions on the same events: ${cash(m.decided)}).`),
     weights: "Features",
