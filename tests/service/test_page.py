@@ -166,6 +166,9 @@ def test_figures_and_the_correction_of_a_label(server, browser):
         page.locator("#state", has_text="e3: corrected").wait_for()
         page.locator("#event", has_text="correction").wait_for()
         assert [h["label"] for h in client.history("e3")["history"]] == ["fine", "fraud"]
+        client.event("e6", {"amount": 1.0})
+        page.locator(".tile", has_text="Events").locator(".big", has_text="7").wait_for()
+        assert "e3: corrected" in page.locator("#state").text_content()  # figures came meanwhile
         assert page.faults == ["Failed to load resource: the server responded with a status "
                                "of 404 (Not Found)"]  # fmt: skip
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280

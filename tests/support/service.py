@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from lopsided.service.commands.admin import put_stream
+from lopsided.service.recovery import recover
 from lopsided.service.sequencer import Sequencer
 from lopsided.service.storage import Storage
+from lopsided.service.stream import digest
 from lopsided.service.types import Costs, Event, StreamConfig
 
 CONFIG = StreamConfig(
@@ -54,6 +56,12 @@ class Desk:
     @property
     def stream(self):
         return self.sequencer.streams["pay"]
+
+
+def the_same(desk):
+    """Whether the log gives the streams that there are."""
+    streams, _, _ = recover(desk.storage)
+    return digest(streams["pay"].snapshot()) == digest(desk.stream.snapshot())
 
 
 def events(n, seed=0, first=0):

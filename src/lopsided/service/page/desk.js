@@ -3,7 +3,7 @@ import { listen } from "./api.js";
 import { calibrationChart, onResize, timeChart } from "./charts.js";
 import { $, el, fill, row } from "./dom.js";
 import { money, number, percent } from "./format.js";
-import { base, frame, refused, say, session } from "./frame.js";
+import { base, frame, refused, session, tell } from "./frame.js";
 import { words } from "./words.js";
 
 const LINES = ["up", "down", "third", "fourth", "fifth"];
@@ -36,10 +36,10 @@ function connect() {
   if (document.visibilityState === "hidden" || !session.stream) return;
   stop = listen(`${base()}/live?window=${chosen}`, (found) => {
     latest = found;
-    say(found.counted < 1 ? t.counting(percent(found.counted)) : "");
+    tell(found.counted < 1 ? t.counting(percent(found.counted)) : "");
     show();
   }, (error) => {
-    const login = error?.status ? refused(error) : (say(words.offline), false);
+    const login = error?.status ? refused(error) : (tell(words.offline), false);
     if (!login) retry = setTimeout(connect, 1000);
   });
 }

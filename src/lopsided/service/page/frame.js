@@ -6,7 +6,12 @@ import { words } from "./words.js";
 
 export const session = { stream: "", config: {}, role: "", who: "" };
 export const base = () => `/v1/${encodeURIComponent(session.stream)}`;
-export const say = (text) => ($("state").textContent = text);
+
+// The line at the bottom: how things are, as long as that lasts, else what became of something.
+const state = { lasting: "", said: "" };
+const show = (part) => ($("state").textContent = Object.assign(state, part).lasting || state.said);
+export const say = (said) => show({ said });
+export const tell = (lasting) => show({ lasting });
 
 // Draws the frame, then calls `begin` whenever a stream is chosen.
 export function frame(page, begin) {
@@ -45,6 +50,7 @@ async function settle(run, mine = ++chosen) {
   const current = () => mine === chosen;
   try {
     await run(current);
+    if (current()) tell("");
   } catch (error) {
     if (current() && !refused(error)) setTimeout(() => current() && settle(run, mine), 1000);
   }
@@ -74,7 +80,7 @@ async function choose(stream, begin, current) {
 
 // Shows the form to log in where an error says that this is needed, and says whether it does.
 export function refused(error) {
-  if (error instanceof Unreachable) say(words.offline);
+  if (error instanceof Unreachable) tell(words.offline);
   else if (!(error instanceof Refused)) throw error;
   else if (error.status !== 401 && error.status !== 403) say(error.message);
   else if ($("login").hidden) {

@@ -3,7 +3,7 @@
 import { call, newest } from "./api.js";
 import { $, el, fill, row } from "./dom.js";
 import { machineTime, money, number, time } from "./format.js";
-import { base, frame, refused, say, session } from "./frame.js";
+import { base, frame, refused, say, session, tell } from "./frame.js";
 import { words } from "./words.js";
 
 const t = words.model;
@@ -41,9 +41,10 @@ async function act(text, ...request) {
   try {
     await call(...request);
     await begin();
+    tell("");
     say(text);
   } catch (error) {
-    if (!refused(error)) say(error.message || words.offline);
+    refused(error);
   } finally {
     acting = false;
   }

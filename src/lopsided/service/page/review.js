@@ -3,7 +3,7 @@ import { call, newest, Refused } from "./api.js";
 import { drawCard } from "./card.js";
 import { $, el, fill } from "./dom.js";
 import { openEvent } from "./event.js";
-import { base, frame, refused, say, session } from "./frame.js";
+import { base, frame, refused, say, session, tell } from "./frame.js";
 import { bindings, keyDialog, onKeys, shown } from "./keys.js";
 import { Outbox } from "./outbox.js";
 import { Queue } from "./queue.js";
@@ -17,7 +17,7 @@ let same = 0; // how many identical events get the next label too
 let marking = null; // the search for them that is on its way
 let undoing = false; // what is shown is not what the next key is meant for
 let since = 0;
-const outbox = new Outbox((waiting, offline) => say(offline ? words.offline : waiting ? words.sending(waiting) : ""));
+const outbox = new Outbox((waiting, offline) => tell(offline ? words.offline : waiting ? words.sending(waiting) : ""));
 
 async function begin() {
   queue?.end();
@@ -64,6 +64,7 @@ function answer(what) {
   const note = $("note").value.trim();
   const body = { key: question.key, lease: question.lease, ...what, ms: Math.round(performance.now() - since) };
   if (note) body.note = note;
+  say("");
   if (same && "label" in what) body.same = true;
   const done = { question, queue, text: String(what.label ?? words.actions[what.verdict]), more: body.same ? same : 0 };
   past = [done, ...past].slice(0, PAST);

@@ -155,7 +155,7 @@ export const words = {
     adminOnly: "This needs a token with the role admin.",
     about: (m, cash) =>
       `${m.learner}, ${number(m.features)} features, since row ${number(m.since)}` +
-      (m.costs ? `, at ${cash(m.costs.miss)} a miss and ${cash(m.costs.alarm)} an alarm. ` : ". ") +
+      (typeof m.costs?.miss === "number" ? `, at ${cash(m.costs.miss)} a miss and ${cash(m.costs.alarm)} an alarm. ` : ". ") +
       `On ${number(m.positives + m.negatives)} labels: ` +
       `${number(m.missed)} missed, ${number(m.alarms)} false alarms, ${cash(m.cost)}` +
       (m.role === "champion" ? "." : ` (decisions on the same events: ${cash(m.decided)}).`),
