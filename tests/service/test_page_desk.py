@@ -83,7 +83,7 @@ def test_offline_and_back_and_a_closed_tab(server, browser):
     with opened(browser, url, bypass_csp=True) as page:
         first = key_of(page)
         wait(lambda: page.evaluate("performance.getEntriesByName(location.origin + "
-                                   "'/v1/offline/questions?n=1').length") >= 3)  # fmt: skip
+                                   "'/v1/offline/questions?n=3').length"))  # fmt: skip
         page.context.set_offline(True)
         answered = [press_on(page, "f"), press_on(page, "j"), key_of(page)]
         page.keyboard.press("f")

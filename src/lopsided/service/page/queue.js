@@ -58,13 +58,14 @@ export class Queue {
   async request() {
     clearTimeout(this.later);
     try {
-      while (!this.ended && !this.paused && this.ahead.length < AHEAD) {
-        const { questions } = await call("GET", `${this.path}/questions?n=1`, undefined, PATIENCE);
-        this.exhausted = !questions.length;
-        if (!questions.length) break;
-        if (this.ended) questions.forEach((question) => this.give(question));
-        else if (this.current) this.ahead.push(...questions);
-        else this.show(questions[0]);
+      let wanted;
+      while (!this.ended && !this.paused && (wanted = AHEAD + !this.current - this.ahead.length) > 0) {
+        const { questions } = await call("GET", `${this.path}/questions?n=${wanted}`, undefined, PATIENCE);
+        this.exhausted = questions.length < wanted;
+        if (this.ended) return questions.forEach((question) => this.give(question));
+        this.ahead.push(...questions);
+        if (!this.current && this.ahead.length) this.show(this.ahead.shift());
+        if (this.exhausted) break;
       }
     } catch (error) {
       this.exhausted = false;
