@@ -115,6 +115,27 @@ def test_features_do_not_depend_on_pieces():
     assert np.array_equal(np.concatenate(parts), whole)
 
 
+def test_events_are_watched_as_their_rows_are():
+    events = [
+        {"amount": 1, "country": "DE"},
+        {"amount": "(missing)", "country": "DE"},
+        {"amount": 1.0},
+        {"country": "FR", "amount": 0.5, "amount=(missing)": 1.0},
+    ]
+    inputs = Inputs()
+    found = inputs.values(events, np.arange(4))
+    assert inputs.names == [NEW, "mean of amount", "share of missing amount"]
+    rows = [[1.0, 1.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 0.0], [1 / 3, 0.5, 1.0]]
+    assert found.tolist() == rows
+    inputs = Inputs()
+    for event, row in zip(events, rows, strict=True):
+        again = Inputs()
+        again.restore(inputs.state())
+        inputs = again
+        assert inputs.values([event], np.arange(1))[0].tolist() == row[: len(inputs.names)]
+    assert inputs.values(events, np.array([2])).tolist() == [[0.0, 1.0, 0.0]]
+
+
 def stream(shift):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, 2))

@@ -21,6 +21,7 @@ from ..data.block import Block, Dense, Sparse
 from ..data.gather import gather, taken
 from ..errors import BadRowError, DataError, LabelError
 from ..estimator.base import OnlineClassifier
+from ..estimator.batch import is_events
 from ..estimator.labels import Labels, each_strange
 from .active_options import time_option
 from .compare_options import CompareOptions
@@ -327,6 +328,8 @@ class _Job:
             reader if times is None else (times.timed(b, reader.bad) for b in times.blocks(reader))
         )
         print_notes(reader)
+        if self._options.unknown == "learn" and is_events(block.X):
+            block.X = [_by_value(event) for event in block.X]
         if self._options.positive is not None:
             like = self._labels(block)[0].item()
             for model in self._models.values():
@@ -373,3 +376,10 @@ def _widen(*blocks: Block) -> None:
     width = max((X.shape[1] for X in sparse), default=0)
     for X in sparse:
         X.shape = (X.shape[0], width)
+
+
+def _by_value(event: dict[str, Any]) -> dict[str, Any]:
+    """Return an event whose texts are features of their own; numbers keep their names."""
+    texts = {name: value for name, value in event.items() if isinstance(value, str)}
+    named = {f"{name}={value}": 1.0 for name, value in texts.items()}
+    return {**{name: value for name, value in event.items() if name not in texts}, **named}

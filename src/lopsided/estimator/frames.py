@@ -79,7 +79,7 @@ def _is_table(X: Any) -> bool:
 
 def is_frame(X: Any) -> bool:
     """Say whether X is a data frame or a table of Arrow."""
-    return hasattr(X, "columns") or hasattr(X, "column_names")
+    return hasattr(X, "column_names") or not isinstance(getattr(X, "columns", 0), int)
 
 
 def frame_names(X: Any) -> list[str] | None:

@@ -9,19 +9,22 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..data.block import Dense, Sparse
-from ..estimator.batch import some_rows
+from ..estimator.batch import is_events, some_rows
+from ..estimator.expected import MISSING
 
 _MOST = 64  # columns of numbers and of missing values: the first ones
-_FAR = 1 << 24  # columns from which on nobody counts whether a feature is new
-_MISSING = "=(missing)"
+_FAR_BITS = 24
+_FAR = 1 << _FAR_BITS  # columns from which on nobody counts whether a feature is new
+_MISSING = f"={MISSING}"
 NEW = "share of features never met before"
 
 
 class Inputs:
     """Turns rows into series whose means are worth watching.
 
-    Of tables the first 64 columns of numbers and of missing values, and of sparse rows how many of
-    the features of an event were never met before.
+    Of tables and events the first 64 columns of numbers and of missing values, and of sparse rows
+    and events how many of the features of an event were never met before. Features of events are
+    known by a hash of 24 bits.
     """
 
     def __init__(self) -> None:
@@ -38,11 +41,13 @@ class Inputs:
         if isinstance(X, (_core.LibsvmBlock, _core.PackedBlock)):
             indptr, indices, data = X.csr()
             X = Sparse(indptr, indices, data, (len(indptr) - 1, X.columns))
-        if not isinstance(X, Sparse):
+        if not isinstance(X, Sparse) and not is_events(X):
             return np.zeros((len(rows), len(self.names)))
         if NEW not in self.names:
             self.names.append(NEW)
             self._columns.append(-1)
+        if is_events(X):
+            return self._of_events([X[row] for row in rows.tolist()])
         self._look(X.names or [])
         return self._of_sparse(X if len(rows) == X.shape[0] else some_rows(X, rows), len(rows))
 
@@ -70,6 +75,32 @@ class Inputs:
         out[row[known], at[known]] = np.asarray(X.data, np.float64)[known]
         self._count_new(indices, row, out[:, self.names.index(NEW)])
         out[:, self.names.index(NEW)] /= np.maximum(counts, 1)
+        return out
+
+    def _of_events(self, events: list[dict[str, Any]]) -> NDArray[np.float64]:
+        places = {name: k for k, name in enumerate(self.names)}
+        found: list[tuple[int, int, float]] = []
+        hashes, row = [], []
+        for i, event in enumerate(events):
+            for name, value in event.items():
+                text, bare = value.__class__ is str, name.removesuffix(_MISSING)
+                empty = value == MISSING or bare != name
+                series = f"share of missing {bare}" if empty else f"mean of {name}"
+                if empty or not text:
+                    if series not in places and len(places) < _MOST:
+                        places[series] = len(places)
+                    if series in places:
+                        found.append((i, places[series], 1.0 if text else float(value)))
+                hashes.append(_core.hash_name(f"{name}={value}" if text else name, _FAR_BITS))
+                row.append(i)
+        self.names, known = list(places), len(self.names)
+        self._columns += [-2] * (len(places) - known)
+        out = np.zeros((len(events), len(self.names)))
+        for i, k, number in found:
+            out[i, k] = number
+        new = out[:, self.names.index(NEW)]
+        self._count_new(np.array(hashes, np.int64), np.array(row, np.int64), new)
+        new /= np.maximum(np.bincount(row, minlength=len(events)), 1)
         return out
 
     def _count_new(
