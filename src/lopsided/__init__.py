@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 from .catalog_data import ROWS
 
+# typing is slow to import, and until the command line starts Ctrl-C is answered with a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .algorithms.active import Active as Active
     from .algorithms.budget import Budget as Budget
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
     from .merging import split as split
     from .papers.sweeps import sparsity_sweep as sparsity_sweep
     from .persist import load as load
+
+if TYPE_CHECKING:
+    from typing import Any
 
 # Public names that are not learners, by module; learners come from the catalog.
 _OTHERS = {

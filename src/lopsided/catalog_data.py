@@ -14,7 +14,9 @@ Everything that lists learners reads these rows. After a change run `python tool
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False  # see __init__.py
+if TYPE_CHECKING:
+    from typing import Any
 
 TENS = tuple(10.0**k for k in range(-5, 6))
 FEW = (0.01, 0.1, 1.0, 10.0, 100.0)

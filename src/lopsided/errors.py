@@ -266,7 +266,8 @@ class DivergedError(LopsidedError, ValueError):
     """A model whose scores or weights are no longer finite.
 
     The row is not to blame: learn anew with scaled features or a smaller step. A model that is
-    large beside the batch may have learned from the rows before this one.
+    large beside the batch may have learned from the rows before this one, unless values are beyond
+    1e50: then it is unchanged.
     """
 
     def __init__(self, what: str, row: int | None = None) -> None:

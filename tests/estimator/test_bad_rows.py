@@ -279,3 +279,15 @@ def test_unit_length_holds_for_rows_of_any_size_or_they_are_refused(scale):
     else:
         plain = COG(scaling="unit", learning_rate=1.0).fit(X, Y)
         np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["SSACOG-I", "SSACOG-II", "SACOG-II"])
+@pytest.mark.promise("all or nothing")
+def test_a_wide_model_is_unchanged_when_its_scores_overflow(name):
+    rows = sp.random(50, 60_000, 0.001, format="csr", random_state=0)
+    labels = np.where(np.arange(50) % 3 == 0, 1, -1)
+    model = make(name, scaling="none").partial_fit(rows, labels)
+    before = to_bytes(model)
+    with pytest.raises(ValueError, match="the score is not finite"):
+        model.partial_fit(rows * 1e150, labels)
+    assert to_bytes(model) == before

@@ -1,6 +1,6 @@
 """Strike commands at every call that writes, damage the input of decoders, print what came of it.
 
-    python tests/fire/run.py [--stride N] [--inputs N]
+    python tests/fire/run.py [--stride N] [--rounds N] [--inputs N]
 
 The outcome are the tables in docs/reliability.md.
 """
@@ -10,12 +10,23 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from fire.at_once import PAIRS, Together
 from fire.decoders import fuzz, seeds
-from fire.scenarios import DIE, FULL, SCENARIOS, started, strike
+from fire.scenarios import AHEAD, BACK, DIE, FULL, INTERRUPT, SCENARIOS, TERMINATE, started, strike
+
+_MODES = {
+    "killed": DIE,
+    "disk full": FULL,
+    "interrupted": INTERRUPT,
+    "terminated": TERMINATE,
+    "clock back": BACK,
+    "clock ahead": AHEAD,
+}
 
 
 def main() -> None:
@@ -23,28 +34,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stride", type=int, default=1, help="every how many calls")
     parser.add_argument("--inputs", type=int, default=20_000, help="damaged inputs per decoder")
+    parser.add_argument("--rounds", type=int, default=20, help="of each pair of commands")
     given = parser.parse_args()
     strike_all(given.stride)
+    pair_all(given.rounds)
     decode_all(given.inputs)
 
 
 def strike_all(stride: int) -> None:
     """Print a table of commands that were struck."""
-    print("| command | calls that write | killed at each | disk full at each | broken |")
-    print("|---|---:|---:|---:|---:|")
+    print("| command | " + " | ".join(_MODES) + " | broken |")
+    print("|---|" + "---:|" * (len(_MODES) + 1))
     total = 0
     with tempfile.TemporaryDirectory() as folder, started(Path(folder)) as commands:
         for at, one in enumerate(SCENARIOS):
-            found = []
-            for mode in (DIE, FULL):
+            counts = []
+            for mode in _MODES.values():
                 place = Path(folder) / f"{at}-{mode}"
                 place.mkdir()
-                found.append(strike(commands, place, one, mode, stride))
-            killed, filled = found
-            total += killed.struck + filled.struck
-            counts = f"{killed.calls} | {killed.struck} | {filled.struck} | 0"
-            print(f"| `{one.name}` | {counts} |", flush=True)
+                counts.append(strike(commands, place, one, mode, stride).struck)
+            total += sum(counts)
+            print(f"| `{one.name}` | {' | '.join(map(str, counts))} | 0 |", flush=True)
     print(f"\n{total} strikes; the first that breaks something ends this with an error.\n")
+
+
+def pair_all(rounds: int) -> None:
+    """Print a table of commands that ran at the same time in one folder."""
+    codes: Counter[tuple[int, ...]] = Counter()
+    with tempfile.TemporaryDirectory() as folder, started(Path(folder)) as commands:
+        for at, (one, other) in enumerate(PAIRS):
+            place = Path(folder) / str(at)
+            place.mkdir()
+            pair = Together(commands, place, one, other)
+            codes.update(tuple(sorted(pair.run())) for _ in range(rounds))
+    print("| pairs | run | both succeeded | one refused | not as one after the other |")
+    print("|---:|---:|---:|---:|---:|")
+    print(
+        f"| {len(PAIRS)} | {codes.total()} | {codes[0, 0]} | {codes.total() - codes[0, 0]} | 0 |\n"
+    )
 
 
 def decode_all(inputs: int) -> None:

@@ -17,7 +17,7 @@ inline void largest(const Support& rows, const double* values, std::size_t finit
     for (std::size_t s = 0; m < k; ++s) out[m] = s, m += values[s] >= last;
   } else {
     for (std::size_t s = 0; s < n; ++s) out[m] = s, m += values[s] > last;
-    rows.find([&](std::size_t s) {
+    rows.find([&, last = last](std::size_t s) {
       if (values[s] == last) out[m++] = s;
       return m == k;
     });

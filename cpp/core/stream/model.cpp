@@ -1,5 +1,7 @@
 #include "model.hpp"
 
+#include <algorithm>
+
 #include "threads.hpp"
 
 namespace lopsided {
@@ -8,6 +10,7 @@ namespace {
 
 constexpr std::size_t small = std::size_t{1} << 18;
 constexpr std::size_t worth_a_thread = std::size_t{1} << 21;  // bytes of rows
+constexpr double huge = 1e100;                                // sums of squares that scores may not survive
 
 const Rows& checked(const Rows& rows, const Pass& pass) {
   Scratch scratch;
@@ -30,6 +33,8 @@ void Model::learn(const Rows& rows, Pass& pass) {
     for (Count i = 0; i < pass.size; ++i) pass.weight(pass.at(i));
     std::vector<double> squares;
     const Rows sound = pass.order ? checked(rows, pass) : rows.checked(squares);
+    const bool risky = std::any_of(squares.begin(), squares.end(), [](double square) { return square > huge; });
+    if (risky && !pass.weightless()) return or_go_back([&] { run(sound, pass); });
     if (!pass.weightless()) return run(sound, pass);
     for (Count i = 0; i < pass.size; ++i) pass.leave_out(i);
   }

@@ -24,11 +24,12 @@ Session::Session(std::string_view kind, Host& host) : kind_(kind), model_(make_m
 }
 
 Session::Turn Session::take_turn() {
-  Turn turn(lock_, std::try_to_lock);
-  if (!turn) {
+  std::unique_lock lock(lock_, std::try_to_lock);
+  if (!lock) {
     const Away away(host_);
-    turn.lock();
+    lock.lock();
   }
+  Turn turn(*this, std::move(lock));
   if (learned_) {  // the model as it left the bank
     learned_->give(place_, *model_);
     learned_.reset();

@@ -35,8 +35,8 @@ class Session {
   Session(std::string_view kind, Host& host);
 
   const std::string& kind() const { return kind_; }
-  // Without a lock: features are never forgotten.
-  Index features() const { return learned_ ? learned_->features() : model_->features(); }
+  // Without a lock, as of the end of the last turn: features are never forgotten.
+  Index features() const { return features_.load(std::memory_order_relaxed); }
 
   // Learns in one pass; returns its seconds.
   double learn(RowSource& source, Pass& pass);
@@ -71,7 +71,18 @@ class Session {
   std::optional<Count> banked_nonzeros();
 
  private:
-  using Turn = std::unique_lock<ForkLock>;
+  class Turn {
+   public:
+    Turn(Session& session, std::unique_lock<ForkLock> lock) : session_(session), lock_(std::move(lock)) {}
+    Turn(Turn&&) = default;
+    ~Turn() {
+      if (lock_.owns_lock()) session_.features_.store(session_.count_features(), std::memory_order_relaxed);
+    }
+
+   private:
+    Session& session_;
+    std::unique_lock<ForkLock> lock_;
+  };
   // Lets the program run until the end of a scope.
   class Away {
    public:
@@ -90,12 +101,14 @@ class Session {
   };
 
   Turn take_turn();
+  Index count_features() const { return learned_ ? learned_->features() : model_->features(); }
 
   std::string kind_;
   std::unique_ptr<Model> model_;
   Host& host_;
   std::shared_ptr<Learned> learned_;  // and the model's place there, until the model is used
   std::size_t place_ = 0;
+  std::atomic<Index> features_{0};
   ForkLock lock_;
 };
 

@@ -139,8 +139,8 @@ def _run() -> int:
         code: Any = main.main(prog_name="lopsided", standalone_mode=False)
     except click.exceptions.Exit as error:
         return error.exit_code
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        return 130
+    except (click.exceptions.Abort, KeyboardInterrupt) as stop:
+        return _stop_code(stop)
     except click.ClickException as error:
         _show(error)
         return error.exit_code
@@ -149,6 +149,12 @@ def _run() -> int:
             raise
         return _complain(error)
     return code if isinstance(code, int) else 0
+
+
+def _stop_code(stop: BaseException) -> int:
+    """Return the exit code of a command that was told to stop: click wraps the exception."""
+    cause = stop.__cause__ or stop
+    return next((code for code in cause.args if isinstance(code, int)), 130)
 
 
 def _open_standard_streams() -> None:

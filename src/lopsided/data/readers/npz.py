@@ -89,7 +89,9 @@ class NpzReader(Reader):
         self._weight = self._vector(arrays, "weight") if "weight" in arrays else None
         if self._weight is not None and self._weight.dtype.kind not in "biuf":
             raise self._fault(f'"weight" must be numbers, but it is of {self._weight.dtype}')
-        self._name(arrays.get("feature_names"), names)
+        self._names: list[str] | None = None
+        if "feature_names" in arrays:
+            self._name(self._texts(arrays, "feature_names"), names)
 
     def __iter__(self) -> Iterator[Block]:
         """Yield blocks."""
@@ -117,7 +119,7 @@ class NpzReader(Reader):
                     f'"X" must be a 2-D array of numbers, but it is {X.ndim}-D of {X.dtype}'
                 )
             return X
-        if "format" in arrays and (kind := _text(arrays["format"].item())) != "csr":
+        if "format" in arrays and (kind := ", ".join(self._texts(arrays, "format"))) != "csr":
             raise self._fault(f"the matrix is {kind}; save it as CSR with X.tocsr()")
         absent = [name for name in _CSR if name not in arrays]
         if absent:
@@ -157,14 +159,16 @@ class NpzReader(Reader):
         array = arrays[name]
         if array.shape != (self.rows,):
             raise self._fault(f'"{name}" has shape {array.shape}, but there are {self.rows} rows')
-        return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+        return np.array(self._texts(arrays, name)) if array.dtype.kind == "S" else array
 
-    def _name(self, own: NDArray[Any] | None, known: Sequence[str] | None) -> None:
+    def _texts(self, arrays: dict[str, NDArray[Any]], name: str) -> list[str]:
+        try:
+            return [_text(value) for value in arrays[name].ravel().tolist()]
+        except UnicodeDecodeError:
+            raise self._fault(f'"{name}" is not UTF-8') from None
+
+    def _name(self, found: list[str], known: Sequence[str] | None) -> None:
         """Reorder named columns as in the model."""
-        self._names: list[str] | None = None
-        if own is None:
-            return
-        found = [_text(name) for name in own.ravel().tolist()]
         width = self._X.shape[1]
         if len(found) != width or len(set(found)) != width:
             raise self._fault(

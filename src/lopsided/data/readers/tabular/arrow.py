@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ....errors import DataError, ParameterError
 from ....estimator.schema import Schema
-from ....estimator.times import seconds
+from ....estimator.times import FAR, seconds
 from ...block import BadLines, Block
 from ..base import Missing, Reader, check_options
 from .cells import Cells, Encoder, Texts
@@ -320,7 +320,7 @@ def _seconds_of(column: Any, pa: Any) -> NDArray[np.float64]:
     """Return times, or numbers that are seconds."""
     if not pa.types.is_timestamp(column.type):
         found = _values(column.cast(pa.float64()), np.float64, np.nan).copy()
-        found[np.isinf(found)] = np.nan
+        found[~(np.abs(found) <= FAR)] = np.nan
         return found
     found = _values(column.cast(pa.int64()), np.int64, _NO_TIME)
     return np.where(found == _NO_TIME, np.nan, found / float(_UNITS[column.type.unit]))
