@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import types
 
 import numpy as np
 import pytest
@@ -100,6 +101,48 @@ def test_labels_other_than_true_and_false_need_a_name():
     model.learn_one({"a": -1.0}, "fraud")
     assert model.predict_one({"a": -1.0}) == "fraud"
     assert set(model.predict_proba_one({"a": 1.0})) == {"fine", "fraud"}
+
+
+BAD = {
+    "an array as label": (({"a": 1.0}, np.array([1, 0])), "neither True nor False"),
+    "NaN as label": (({"a": 1.0}, float("nan")), "neither True nor False"),
+    "a list as event": (([1.0], True), "an event is a dict of features, not a list"),
+    "a list as value": (({"a": [1]}, True), "feature 'a' must be a number or a string, not list"),
+    "NaN as value": (({"a": float("nan")}, True), "feature 'a' is NaN; leave out"),
+    "a weight below 0": (({"a": 1.0}, True, -1.0), "weight=-1.0 is invalid"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("make", [lambda: Classifier("COG-II"), lambda: ActiveClassifier("COG-II")])
+def test_what_is_wrong_is_said_and_nothing_is_learned(make, name):
+    model = make()
+    for x, y in events(20):
+        model.learn_one(x, y)
+    given, told = BAD[name]
+    before = model.model.coef_.tobytes()
+    with pytest.raises((TypeError, ValueError), match=told):
+        model.learn_one(*given)
+    assert model.model.coef_.tobytes() == before
+    assert model.model.feature_names_in_.tolist() == list(events(1)[0][0])
+
+
+def test_a_mapping_is_an_event():
+    model = Classifier("COG-II")
+    model.learn_one(types.MappingProxyType({"a": 1.0}), True)
+    assert model.model.feature_names_in_.tolist() == ["a"]
+
+
+def test_a_batch_of_no_rows_teaches_nothing():
+    pd = pytest.importorskip("pandas")
+    model = Classifier("COG-II")
+    model.learn_one({"a": 1.0}, True)
+    before = model.model.coef_.tobytes()
+    nothing = pd.DataFrame({"a": []})
+    model.learn_many(nothing, pd.Series([], dtype=bool))
+    assert model.model.coef_.tobytes() == before
+    assert model.predict_many(nothing).tolist() == []
+    assert model.predict_proba_many(nothing).columns.tolist() == [False, True]
 
 
 def test_names_that_are_numbers_are_taken_for_texts():

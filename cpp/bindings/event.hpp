@@ -10,6 +10,7 @@
 #include "../core/input/rows.hpp"
 #include "../core/numbers/hash.hpp"
 #include "names.hpp"
+#include "python.hpp"
 
 namespace lopsided {
 
@@ -76,7 +77,7 @@ class EventReader {
   void add(nb::handle event, EventRows& out) {
     out_ = &out;
     first_ = out.values.size();
-    const auto n = static_cast<std::size_t>(PyDict_GET_SIZE(event.ptr()));
+    const auto n = static_cast<std::size_t>(python::size_of(event.ptr()));
     PyObject *key, *value;
     Py_ssize_t at = 0;
     const auto next = [&] { return PyDict_Next(event.ptr(), &at, &key, &value) != 0; };
@@ -107,7 +108,7 @@ class EventReader {
     std::size_t k = 0;
     for (; k < n && next() && PyFloat_CheckExact(value); ++k) {
       others |= reinterpret_cast<std::uintptr_t>(key) ^ reinterpret_cast<std::uintptr_t>(names[k].ptr());
-      values[k] = PyFloat_AS_DOUBLE(value);
+      values[k] = python::value_of(value);
       finite &= std::isfinite(values[k]);
     }
     return (k == n) & (others == 0) & finite;
@@ -116,7 +117,7 @@ class EventReader {
   // Reads a finite number, unless that takes code of others.
   static bool plain(PyObject* value, double& out) {
     if (PyFloat_CheckExact(value)) {
-      out = PyFloat_AS_DOUBLE(value);
+      out = python::value_of(value);
     } else if (PyLong_CheckExact(value) || PyBool_Check(value)) {
       out = PyLong_AsDouble(value);
       if (out == -1 && PyErr_Occurred()) {  // too large
@@ -124,7 +125,7 @@ class EventReader {
         return false;
       }
     } else if (PyFloat_Check(value)) {
-      out = PyFloat_AS_DOUBLE(value);
+      out = python::value_of(value);
     } else {
       return false;
     }
@@ -160,16 +161,12 @@ class EventReader {
   static std::string quoted(PyObject* what) { return nb::repr(nb::handle(what)).c_str(); }
 
   static std::string_view text(PyObject* s) {
-    if (PyUnicode_IS_COMPACT_ASCII(s))
-      return {reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(s)),
-              static_cast<std::size_t>(PyUnicode_GET_LENGTH(s))};
-    Py_ssize_t size;
-    const char* utf8 = PyUnicode_AsUTF8AndSize(s, &size);
-    if (!utf8) {
+    const std::string_view utf8 = python::utf8_of(s);
+    if (!utf8.data()) {
       PyErr_Clear();
       throw nb::value_error(("feature " + quoted(s) + " cannot be hashed: it is not UTF-8").c_str());
     }
-    return {utf8, static_cast<std::size_t>(size)};
+    return utf8;
   }
 
   static constexpr const char* missing = "; leave out or fill in what is missing";
@@ -184,11 +181,12 @@ class EventReader {
 
   static double number(PyObject* key, PyObject* value) {
     const auto no_number = [&] {
+      const nb::object kind = nb::handle(value).type().attr("__name__");
       return nb::type_error(
-          ("feature " + quoted(key) + " must be a number or a string, not " + Py_TYPE(value)->tp_name).c_str());
+          ("feature " + quoted(key) + " must be a number or a string, not " + nb::str(kind).c_str()).c_str());
     };
     if (!PyFloat_Check(value) && !PyLong_Check(value) && is_complex(value)) throw no_number();
-    const double v = PyFloat_CheckExact(value) ? PyFloat_AS_DOUBLE(value) : PyFloat_AsDouble(value);
+    const double v = PyFloat_CheckExact(value) ? python::value_of(value) : PyFloat_AsDouble(value);
     if (v == -1 && PyErr_Occurred()) {
       const bool large = PyErr_ExceptionMatches(PyExc_OverflowError);
       if (!large && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError))

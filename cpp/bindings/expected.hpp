@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
-namespace lopsided {
+#include "python.hpp"
 
-namespace nb = nanobind;
+namespace lopsided {
 
 class Expected {
  public:
@@ -47,7 +47,7 @@ class Expected {
   static bool is(long kind, PyObject* value) {
     if (PyUnicode_CheckExact(value)) return kind == text || kind == any;
     if (PyBool_Check(value)) return kind == flag || kind == any;
-    if (PyFloat_Check(value)) return kind != text && !std::isnan(PyFloat_AS_DOUBLE(value));
+    if (PyFloat_Check(value)) return kind != text && !std::isnan(python::value_of(value));
     return kind != text && PyLong_CheckExact(value);
   }
   // -1 if the name is not known.

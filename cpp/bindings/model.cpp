@@ -10,10 +10,10 @@ namespace {
 nb::object tuple_of(const nb::type_object& kind, std::initializer_list<nb::object> items) {
   auto* type = reinterpret_cast<PyTypeObject*>(kind.ptr());
   if (!PyType_IsSubtype(type, &PyTuple_Type)) throw nb::type_error("kind must be a named tuple");
-  nb::object out = nb::steal(type->tp_alloc(type, static_cast<Py_ssize_t>(items.size())));
+  nb::object out = nb::steal(python::new_tuple(type, items.size()));
   if (!out.is_valid()) throw nb::python_error();
-  Py_ssize_t k = 0;
-  for (const nb::object& item : items) PyTuple_SET_ITEM(out.ptr(), k++, item.inc_ref().ptr());
+  std::size_t k = 0;
+  for (const nb::object& item : items) python::set_item(out.ptr(), k++, item.inc_ref().ptr());
   return out;
 }
 
@@ -190,11 +190,11 @@ bool PyModel::tell(nb::handle id, nb::handle y, nb::handle weight, const nb::dic
 bool PyModel::learn_events(nb::handle events, nb::handle labels, const nb::dict& codes) {
   if (!PyList_CheckExact(events.ptr()) || !PyList_CheckExact(labels.ptr())) return false;
   const std::size_t size = nb::len(labels);
-  if (size == 0 || nb::len(events) != size || !PyDict_Check(PyList_GET_ITEM(events.ptr(), 0))) return false;
+  if (size == 0 || nb::len(events) != size || !PyDict_Check(python::item_of(events.ptr(), 0))) return false;
   auto signs = std::exchange(signs_, {});  // another thread may be here too
   signs.clear();
   for (std::size_t i = 0; i < size && i < nb::len(labels); ++i) {
-    const nb::object label = nb::borrow(PyList_GET_ITEM(labels.ptr(), i));  // its __hash__ may change the list
+    const nb::object label = nb::borrow(python::item_of(labels.ptr(), i));  // its __hash__ may change the list
     const std::optional<int> sign = sign_of(label, codes);
     if (!sign) return false;
     signs.push_back(static_cast<std::int8_t>(*sign));

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <optional>
 
-namespace lopsided {
+#include "python.hpp"
 
-namespace nb = nanobind;
+namespace lopsided {
 
 // Types of NumPy, looked up when the first model is made: the module is imported without NumPy when it is built.
 struct NumpyTypes {
@@ -39,7 +39,7 @@ inline std::optional<double> weight_of(nb::handle weight) {
   PyObject* const w = weight.ptr();
   double value;
   if (PyFloat_CheckExact(w)) {
-    value = PyFloat_AS_DOUBLE(w);
+    value = python::value_of(w);
   } else if (PyLong_Check(w)) {
     value = PyLong_AsDouble(w);
   } else {

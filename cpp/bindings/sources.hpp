@@ -50,7 +50,7 @@ class Features {
  private:
   // A model that knows both "a" and "a=b" has met numbers and strings under one name.
   void keep_mixed(PyObject* name) {
-    const Py_ssize_t size = PyUnicode_GET_LENGTH(name);
+    const Py_ssize_t size = python::length_of(name);
     for (Py_ssize_t at = -1; (at = PyUnicode_FindChar(name, '=', at + 1, size, 1)) >= 0;) {
       nb::object head = nb::steal(PyUnicode_Substring(name, 0, at));
       if (names_.find(head.ptr()) != NameTable::absent && texts_.find(head.ptr()) == NameTable::absent)

@@ -6,8 +6,10 @@ It needs the package river: `pip install "lopsided[river]"`.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from river import base
 from river.active.base import ActiveLearningClassifier
 
@@ -15,7 +17,7 @@ from .algorithms.active import Active
 from .algorithms.decision import Decision
 from .algorithms.one_vs_rest import OneVsRest
 from .algorithms.wrapper import resolved
-from .errors import LabelError
+from .errors import InputTypeError, LabelError
 from .estimator.base import OnlineClassifier
 from .estimator.labels import Labels
 from .persist import to_bytes
@@ -98,6 +100,8 @@ class Classifier(base.MiniBatchClassifier):
         labels = y.tolist()
         for label in labels:
             _check_label(self.model, label)
+        if not labels and X.empty:
+            return
         self.model.partial_fit(_events(X), labels, sample_weight=w)
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -105,7 +109,8 @@ class Classifier(base.MiniBatchClassifier):
         import pandas as pd
 
         found = [self.predict_proba_one(x) for x in _events(X)]
-        return pd.DataFrame(found, index=X.index)
+        known = None if found else _probabilities(self.model, {})
+        return pd.DataFrame(found, index=X.index, columns=known)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         """Return the labels predicted for the rows."""
@@ -186,6 +191,7 @@ class ActiveClassifier(ActiveLearningClassifier):
 
         """
         _check_label(self.model, y)
+        self.model._one_weight(w)  # before the event is asked for
         key = _key(x)
         if key not in self._asked:
             self._ask(x)
@@ -249,7 +255,9 @@ def _active(learner: Any) -> Active:
 
 
 def _check_label(model: Any, y: Any) -> None:
-    if isinstance(model, OnlineClassifier) and model.positive is None and y not in (True, False):
+    if not isinstance(model, OnlineClassifier) or model.positive is not None:
+        return
+    if np.ndim(y) > 0 or y not in (True, False):
         raise LabelError(
             f"the label {y!r} is neither True nor False: give the learner `positive`, or use "
             "OneVsRest"
@@ -268,6 +276,10 @@ def _probabilities(model: Any, x: dict[str, Any]) -> dict[Any, float]:
 
 def _event(x: dict[Any, Any]) -> dict[str, Any]:
     """Return an event with names that are texts: those of river can be numbers."""
+    if not isinstance(x, Mapping):
+        raise InputTypeError(f"an event is a dict of features, not a {type(x).__name__}")
+    if not isinstance(x, dict):
+        x = dict(x)
     if all(type(name) is str for name in x):
         return x
     return {str(name): value for name, value in x.items()}
@@ -278,7 +290,10 @@ def _events(X: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _key(x: dict[Any, Any]) -> Any:
-    return frozenset(x.items())
+    try:
+        return frozenset(x.items())
+    except (AttributeError, TypeError):  # no event: asking says why
+        return None
 
 
 def _size(model: Any) -> int:

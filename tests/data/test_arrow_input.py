@@ -130,6 +130,15 @@ def test_a_selection_of_rows_of_a_data_set_is_what_is_learned():
         COG().fit(data.to_iterable_dataset(), Y[10:60])
 
 
+def test_of_a_data_set_with_splits_one_must_be_chosen():
+    class Splits(dict):
+        def with_format(self, kind):
+            raise AssertionError
+
+    with pytest.raises(TypeError, match="choose one of its splits 'train', 'test'"):
+        COG().fit(Splits(train=table(), test=table()), Y)
+
+
 @pytest.mark.parametrize("kind", ["float64", "float32"])
 def test_floats_of_a_frame_of_pandas_are_read_in_place(kind):
     frame = pd.DataFrame(X.astype(kind), columns=NAMES)

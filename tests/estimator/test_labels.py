@@ -197,7 +197,7 @@ def test_a_named_positive_may_come_last():
 BAD_LABELS = {
     "nan": ([0, 1, NAN, 1], "row 2"), "inf": ([0, 1, np.inf, 1], "row 2"),
     "None": ([0, None, 0, 1], "None"), "text and None": (["a", None, "b", "a"], "None"),
-    "text and nan": (["a", NAN, "a", "a"], "NaN"),
+    "text and nan": (["a", NAN, "a", "a"], "NaN.*row 1"),
     "nan as object": (np.array(["a", NAN, "b", "a"], object), "NaN"),
     "NA": (pd.Series([True, None, True, False], dtype="boolean"), "NA|None"),
     "NA in Int64": (pd.Series([1, None, 0, 1], dtype="Int64"), "row 1"),
@@ -205,7 +205,7 @@ BAD_LABELS = {
     "continuous": ([0.5, 1.5, 0.5, 1.5], "row 0.*0.5"),
     "three": ([0, 1, 2, 1], "binary.*multiclass"),
     "three texts": (list("abca"), "multiclass"), "many": (np.arange(4), "multiclass"),
-    "number and text": ([0, "a", 0, "a"], "kind"),
+    "number and text": ([0, "a", 0, "a"], "row 0.*kind"),
     "bool and text": ([True, "a", True, "a"], "kind"),
     "number and text as objects": (np.array([0, "a", 0, "a"], object), "kind"),
     "too few": ([0, 1], "4 rows.*2 labels"), "too many": ([0, 1] * 3, "4 rows.*6 labels"),

@@ -63,6 +63,9 @@ def as_table(X: Any) -> Any:
             f"X is a {type(X).__name__}, which needs pyarrow: pip install 'lopsided[arrow]'"
         ) from None
     if hasattr(X, "with_format"):  # of Hugging Face, which may be a selection of rows
+        if isinstance(X, dict):
+            splits = ", ".join(map(repr, X))
+            raise InputTypeError(f"X is a {type(X).__name__}: choose one of its splits {splits}")
         if not hasattr(X, "__len__"):
             raise InputTypeError(
                 f"X is a {type(X).__name__}, which has no rows yet: give its batches to partial_fit"

@@ -59,11 +59,14 @@ def as_labels(y: Any, rows: int) -> NDArray[Any]:
         _check_objects(array)
     elif array.dtype.kind in "US" and not hasattr(y, "dtype"):
         # NumPy turns numbers, NaN and members of an Enum into text when they stand beside text.
-        odd = next((v for v in y if type(v) not in (str, bytes, np.str_, np.bytes_)), None)
-        if odd is not None and odd != odd:
-            raise LabelError("Input y contains NaN or None; every event needs a label")
-        if odd is not None:
-            raise LabelError(f"labels are of more than one kind: text and {odd!r}; use one kind")
+        texts = (str, bytes, np.str_, np.bytes_)
+        row, odd = next(((row, v) for row, v in enumerate(y) if type(v) not in texts), (0, ""))
+        if odd != odd:
+            raise _missing(row)
+        if type(odd) is not str:
+            raise LabelError(
+                f"row {row}: labels are of more than one kind: text and {odd!r}; use one kind"
+            )
     return array
 
 
@@ -77,9 +80,11 @@ def _check_objects(labels: NDArray[Any]) -> None:
                 raise LabelError(f"row {row} has {label!r}, which cannot be a label") from None
             missing = True
         if missing:
-            raise LabelError(
-                f"Input y contains NaN or None in row {row}; every event needs a label"
-            )
+            raise _missing(row)
+
+
+def _missing(row: int) -> LabelError:
+    return LabelError(f"Input y contains NaN or None in row {row}; every event needs a label")
 
 
 def _distinct(y: NDArray[Any]) -> list[Any]:
