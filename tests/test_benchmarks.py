@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from benchmarks import instructions, plain_code, plot, size
+import lopsided
+from benchmarks import event_instructions, instructions, plain_code, plot, size
 from benchmarks.harness import Contender, Group, Result, Turn, measure
 from benchmarks.instructions import Counts, compare
 
@@ -112,3 +113,15 @@ def test_avx_outside_of_what_is_chosen_is_found():
     assert list(plain_code.misplaced(code.splitlines())) == [
         "std::vector<double>::resize(unsigned long)"
     ]
+
+
+@pytest.mark.parametrize("name", event_instructions.WAYS)
+def test_what_is_counted_for_one_event_learns_from_each(name):
+    code = event_instructions.CODE.format(events=200, passes=1, way=event_instructions.WAYS[name])
+    names = {}
+    exec(code, names)
+    assert names["model"].n_features_in_ == 30
+    twice = lopsided.COG(scaling="none")
+    for x, y in 2 * names["stream"]:
+        twice.learn_one(x, y)
+    assert names["model"].coef_.tobytes() == twice.coef_.tobytes()

@@ -85,3 +85,9 @@ def test_the_version_comes_from_one_place():
     assert [p for p in places if f'"{VERSION}"' in p.read_text()] == []
     cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     assert cited is None or cited[1].strip('"') == VERSION
+
+
+def test_a_wheel_with_the_stable_abi_is_released_and_tried_in_ci():
+    option = "wheel.py-api=cp312"
+    assert option in (ROOT / ".github" / "workflows" / "wheels.yml").read_text()
+    assert option in (ROOT / ".ci" / "run").read_text()
