@@ -25,12 +25,12 @@ def is_title(page, wanted):
 def test_everything_in_the_queue_by_keys(server, browser):
     formats = {"amount": "EUR", "at": "time", "rate": "percent"}
     client = stream(server, "queue", 0, currency="EUR", formats=formats)
-    client.event("once", {"amount": 1234.5, "at": 1.7e9, "rate": 0.25, "new": True})
+    client.event("once", {"amount": 1234.5, "at": 1.7e9, "rate": 0.25, "new": True, "gap": 3.21e-7})
     url = f"{server.url}?stream=queue"
     with opened(browser, url, bypass_csp=True, locale="en-GB", timezone_id="UTC") as page:
         is_title(page, "once")
         facts = page.locator("#facts").text_content()
-        for shown in ("€1,234.50", "14 Nov 2023, 22:13", "25%", "yes"):
+        for shown in ("€1,234.50", "14 Nov 2023, 22:13", "25%", "yes", "3.21E-7"):
             assert shown in facts
         # what is skipped or escalated can be undone, and so can labels
         for pressed, result in ((" ", "open"), ("e", "aside"), ("f", "held")):

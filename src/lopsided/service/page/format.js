@@ -15,6 +15,7 @@ function digits(value, options) {
 export function number(value, significant = 4) {
   if (typeof value !== "number") return String(value);
   if (Number.isInteger(value)) return digits(value, {});
+  if (Math.abs(value) < 1e-4) return digits(value, { notation: "scientific", maximumSignificantDigits: significant });
   return digits(value, { maximumSignificantDigits: Math.abs(value) >= 1000 ? 6 : significant });
 }
 
