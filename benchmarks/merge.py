@@ -1,6 +1,6 @@
 """What merging loses: models of shards, merged once or in rounds, against one pass.
 
-python -m benchmarks.merge [--sets a9a w8a] [--seeds 3] [--rows N]
+python -m benchmarks.merge [--sets a9a] [--learners COG-II] [--ways "4, once"] [--rows M]
 
 A fifth of the rows is held out. Random shards hold every K-th row of a random order; sorted shards
 are stretches of the rows in the order of the file, which is that of time or of classes. A cell is
@@ -10,7 +10,7 @@ balanced accuracy / AUC in percent, the mean over seeds.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ WAYS = {
     "16, once": (16, 1, False),
     "16, 8 rounds": (16, 8, False),
     "one pass, sorted": (1, 1, True),
+    "4 sorted, once": (4, 1, True),
+    "4 sorted, 8 rounds": (4, 8, True),
     "16 sorted, once": (16, 1, True),
     "16 sorted, 8 rounds": (16, 8, True),
 }
@@ -74,19 +76,22 @@ def quality(model: Any, X: Any, y: NDArray[Any]) -> tuple[float, float]:
     return 100 * float(np.mean(hits)), 100 * float(auc(y, model.score_many(X)))
 
 
-def results(name: str, seeds: int, rows: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def results(
+    name: str, learners: Sequence[str], ways: Sequence[str], seeds: int, rows: int | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     read = sets.load(name, [str(folder) for folder in folders()])
     X, y = _csr(read.X), (read.y > 0).astype(int)
     if X.shape[1] < 100:
         X = X.toarray()
-    for learner in LEARNERS:
+    for learner in learners:
         if learner == "ACOG-II" and X.shape[1] > WIDEST_FULL:
             continue
         found: dict[str, Any] = {}
         for seed in range(seeds):
             order = np.random.default_rng(seed).permutation(len(y))[: rows or len(y)]
             test, train = np.split(order, [len(order) // 5])
-            for way, (count, rounds, stretches) in WAYS.items():
+            for way in ways:
+                count, rounds, stretches = WAYS[way]
                 shards = shards_of(np.sort(train) if stretches else train, count, stretches)
                 model = trained(learner, X, y, shards, rounds)
                 found.setdefault(way, []).append(quality(model, X[test], y[test]))
@@ -96,12 +101,15 @@ def results(name: str, seeds: int, rows: int | None) -> Iterator[tuple[str, dict
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.merge", description=__doc__)
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
+    parser.add_argument("--learners", nargs="+", default=LEARNERS, choices=LEARNERS)
+    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--rows", type=int, help="at most")
     options = parser.parse_args()
     for name in options.sets:
-        print(f"\n| {name} | {' | '.join(WAYS)} |\n|---|{'---|' * len(WAYS)}")
-        for learner, cells in results(name, options.seeds, options.rows):
+        print(f"\n| {name} | {' | '.join(options.ways)} |\n|---|{'---|' * len(options.ways)}")
+        chosen = options.learners, options.ways, options.seeds, options.rows
+        for learner, cells in results(name, *chosen):
             row = [f"{a:.1f} / {b:.1f}" for a, b in cells.values()]
             print(f"| {learner} | {' | '.join(row)} |", flush=True)
 

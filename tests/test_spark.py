@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse
+from lake import NAMES, X, Y, local, named, write
 from spark import session
 
 import lopsided
@@ -16,29 +17,8 @@ from lopsided import sharding
 from lopsided.errors import InputError, ModelFileError, ParameterError
 from lopsided.persist import load_run, to_bytes
 
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of pandas and Spark about each other
-NAMES = ["f0", "f1", "f2"]
-
-
-def rows(n=1200, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, (X[:, 0] + 0.3 * rng.normal(size=n) > 0.8).astype(int)
-
-
-X, Y = rows()
-
-
-def write(folder, sizes=(500, 400, 300)):
-    """Files of falling size, the order in which Spark makes partitions of them."""
-    ends = np.cumsum([0, *sizes])
-    for k, (first, last) in enumerate(pairwise(ends)):
-        columns = {name: X[first:last, j] for j, name in enumerate(NAMES)}
-        table = pa.table({**columns, "y": Y[first:last], "w": np.ones(last - first)})
-        pq.write_table(table, folder / f"{k}.parquet")
-    return [slice(a, b) for a, b in pairwise(ends)]
 
 
 @pytest.fixture(scope="module")
@@ -52,24 +32,6 @@ def spark():
 def lake(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lake")
     return str(folder), write(folder)
-
-
-def named(part):
-    return sharding.Dense(X[part], NAMES)
-
-
-def local(model, parts, rounds):
-    """Rounds of mixing in this process."""
-    for r in range(rounds):
-        begun = sharding.start(model, len(parts))
-        found = []
-        for part in parts:
-            one = lopsided.persist.from_bytes(to_bytes(begun)) if r else type(model)()
-            own = slice(part.start + r, part.stop, rounds)
-            one.partial_fit(named(own), Y[own], classes=[0, 1])
-            found.append(to_bytes(one))
-        model = sharding.merged(found, model, begun)
-    return model
 
 
 def test_fit_equals_local_rounds_and_survives_a_killed_executor(spark, lake, tmp_path):
@@ -144,8 +106,113 @@ def test_rounds_resume_from_a_checkpoint(spark, lake, tmp_path):
         fit(frame.coalesce(1), lopsided.COG(), "y", rounds=2, checkpoint=path)
 
 
-def test_a_pipeline_with_vectors(spark):
-    from pyspark.ml import Pipeline
+def features_of_all_kinds(spark):
+    """Rows with a column of each kind, in a partition, and what they are to a local model."""
+    from pyspark.ml.linalg import DenseVector, SparseVector
+
+    n = 150
+    dense, kinds = X[:n].copy(), np.where(X[:n, 1] > 0, "up", "down").tolist()
+    dense[::3, 1:] = 0  # where Spark may keep vectors as sparse ones
+    lists = [list(map(float, x)) for x in dense]
+    maps = [{"p": x[0], "q": x[1]} for x in lists]
+    short = [
+        SparseVector(3, {0: x[0]}) if k % 3 == 0 else DenseVector(x) for k, x in enumerate(lists)
+    ]
+    long = [SparseVector(5000, {0: x[0], 4999: x[2]}) for x in lists]
+    weights = np.linspace(0.5, 2, n).tolist()
+    data = zip(*np.array(lists).T.tolist(), kinds, lists, maps, short, long, weights, strict=True)
+    rows = [(*row, int(y)) for row, y in zip(data, Y[:n], strict=True)]
+    names = [*NAMES, "kind", "list", "map", "short", "long", "w", "y"]
+    frame = spark.createDataFrame(rows, names).coalesce(1)
+    sparse = np.zeros((n, 5000))
+    sparse[:, [0, 4999]] = dense[:, [0, 2]]
+    events = [{"f0": x[0], "kind": k, **m} for x, k, m in zip(lists, kinds, maps, strict=True)]
+    wanted = {"list": dense, "short": dense, "long": scipy.sparse.csr_matrix(sparse)}
+    return frame, weights, {**wanted, ("f0", "kind", "map"): events}
+
+
+def test_features_are_vectors_arrays_maps_and_strings(spark):
+    from lopsided.spark import fit, score
+
+    frame, weights, wanted = features_of_all_kinds(spark)
+    for features, rows in wanted.items():
+        found = fit(frame, lopsided.COG(), "y", features, weight="w", classes=[0, 1])
+        y = Y[: len(weights)]
+        expected = lopsided.COG().partial_fit(rows, y, classes=[0, 1], sample_weight=weights)
+        assert to_bytes(found) == to_bytes(expected), features
+        scores = [row["score"] for row in score(frame, found, features).collect()]
+        np.testing.assert_array_equal(scores, expected.score_many(rows))
+
+
+def test_costs_are_a_column(spark, lake):
+    from pyspark.sql.functions import abs as absolute
+
+    from lopsided.spark import fit, score
+
+    frame = spark.read.parquet(lake[0]).coalesce(1)
+    frame = frame.withColumn("amount", absolute("f2") * 50)
+    model = lopsided.Recommended(costs={"miss": "amount", "alarm": 5})
+    found = fit(frame, model, "y", NAMES)
+    guessed = score(frame, found, NAMES, prediction="guess").collect()
+    amounts = {"miss": np.abs(X[:, 2]) * 50, "alarm": 5}
+    expected = lopsided.Recommended().partial_fit(named(slice(None)), Y)
+    np.testing.assert_array_equal(
+        [row["guess"] for row in guessed], expected.predict(named(slice(None)), amounts)
+    )
+
+
+def test_partitions_without_rows_or_with_one_label(spark, lake):
+    from lopsided.spark import evaluate, fit
+
+    frame = spark.read.parquet(lake[0]).select(*NAMES, "y")
+    sorted_ = frame.filter("y = 0").union(frame.filter("y = 1")).union(frame.limit(0))
+    model = fit(sorted_, lopsided.Recommended(), "y", rounds=2)
+    assert model.fitted.core.rounds == len(Y)
+    assert model.predict(X).mean() == pytest.approx(Y.mean(), abs=0.1)
+    counts = evaluate(sorted_, lopsided.Recommended(), "y")
+    assert (counts.positives, counts.negatives) == (Y.sum(), len(Y) - Y.sum())
+
+
+def test_bad_rows_are_said_with_their_place_and_tasks_are_not_repeated(spark, lake, tmp_path):
+    from lopsided.spark import evaluate, fit, score
+
+    frame = spark.read.parquet(lake[0]).select(*NAMES, "y")
+    attempts = tmp_path / "attempts"
+
+    def spoiled(batches):
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        number = TaskContext.get().partitionId()
+        if number == 1:
+            with open(attempts, "a") as file:
+                file.write(".")
+        for batch in batches:
+            columns = batch.to_pydict()
+            if number == 1:
+                columns["f1"][7] = None
+            yield pa.RecordBatch.from_pydict(columns, schema=batch.schema)
+
+    bad = frame.mapInArrow(spoiled, frame.schema)
+    expected = r"partition 1, row 7: Input X contains NaN in column 1 \('f1'\): fill in, drop"
+    with pytest.raises(InputError, match=expected):
+        fit(bad, lopsided.COG(), "y", classes=[0, 1])
+    assert attempts.read_text() == "."
+    with pytest.raises(InputError, match=expected):
+        evaluate(bad, lopsided.COG(), "y", classes=[0, 1])
+    model = fit(frame, lopsided.COG(), "y", classes=[0, 1])
+    with pytest.raises(Exception, match=expected):
+        score(bad, model, NAMES).collect()
+    with pytest.raises(ParameterError, match="features is not a column: 'f9'; did you mean 'f"):
+        fit(frame, lopsided.COG(), "y", ["f9"])
+    with pytest.raises(ParameterError, match=r"'f\.1', and mapInArrow takes no names with dots"):
+        score(frame.withColumnRenamed("f1", "f.1"), model, ["f.1"])
+    with pytest.raises(InputError, match="no rows to learn from"):
+        fit(frame.limit(0), lopsided.COG(), "y", classes=[0, 1])
+
+
+def test_a_pipeline_with_vectors(spark, tmp_path):
+    from pyspark.ml import Pipeline, PipelineModel
     from pyspark.ml.feature import VectorAssembler
 
     from lopsided.spark_ml import LopsidedClassifier
@@ -159,6 +226,21 @@ def test_a_pipeline_with_vectors(spark):
     assert to_bytes(fitted.stages[-1].model) == to_bytes(expected)
     found = [row["rawPrediction"] for row in fitted.transform(frame).collect()]
     np.testing.assert_array_equal(found, expected.score_many(X[:200]))
+
+    fitted.save(str(tmp_path / "model"))
+    fitted.write().overwrite().save(str(tmp_path / "model"))
+    again = PipelineModel.load(str(tmp_path / "model"))
+    assert to_bytes(again.stages[-1].model) == to_bytes(expected)
+    assert again.transform(frame).collect() == fitted.transform(frame).collect()
+    pipeline.save(str(tmp_path / "pipeline"))
+    fresh = Pipeline.load(str(tmp_path / "pipeline"))
+    assert fresh.getStages()[-1].uid == learner.uid
+    assert to_bytes(fresh.fit(frame).stages[-1].model) == to_bytes(expected)
+    warm = LopsidedClassifier(expected, labelCol="y", rounds=2)
+    warm.save(str(tmp_path / "warm"))
+    loaded = LopsidedClassifier.load(str(tmp_path / "warm"))
+    assert to_bytes(loaded.learner) == to_bytes(expected)
+    assert loaded.getOrDefault("rounds") == 2
 
 
 def test_a_stream_learns_every_batch_once(spark, lake, tmp_path):
@@ -177,102 +259,13 @@ def test_a_stream_learns_every_batch_once(spark, lake, tmp_path):
     assert to_bytes(load_run(path)[0]) == to_bytes(model)
     learn(frame.limit(0), 3)
     assert load_run(path)[1] == {"batch": 3}
-    out = score(stream, model, NAMES).writeStream.format("memory").queryName("scores")
-    out.trigger(availableNow=True).start().awaitTermination()
-    assert spark.table("scores").count() == 1200
-
-
-# Without Spark -----------------------------------------------------------------------------------
-
-
-def batch(**columns):
-    return pa.RecordBatch.from_pydict(columns)
-
-
-def test_columns_become_rows():
-    numbers = batch(a=[1, 2], b=[0.5, 1.5], c=[True, False])
-    found = sharding.rows_of(numbers, ["a", "c"])
-    assert (found.array.tolist(), found.names) == ([[1, 1], [2, 0]], ["a", "c"])
-    mixed = batch(
-        a=[1.0, None],
-        s=["x", None],
-        m=pa.array([[("p", 2.0)], None], pa.map_(pa.string(), pa.float64())),
-    )
-    assert sharding.rows_of(mixed, ["a", "s", "m"]) == [{"a": 1.0, "s": "x", "p": 2.0}, {}]
-    lists = batch(v=[[1.0, 2.0], [3.0, 4.0]])
-    assert sharding.rows_of(lists, ["v"]).tolist() == [[1, 2], [3, 4]]
-    kind = pa.struct(
-        {
-            "type": pa.int8(),
-            "size": pa.int32(),
-            "indices": pa.list_(pa.int32()),
-            "values": pa.list_(pa.float64()),
-        }
-    )
-    vectors = [
-        {"type": 0, "size": 3, "indices": [2], "values": [7.0]},
-        {"type": 1, "size": None, "indices": None, "values": [1.0, 2.0, 3.0]},
-    ]
-    sparse = sharding.rows_of(batch(v=pa.array(vectors, kind)), ["v"])
-    assert sparse.shape == (2, 3)
-    assert sparse.indices.tolist() == [2, 0, 1, 2]
-    assert sharding.rows_of(batch(v=pa.array(vectors[1:], kind)), ["v"]).tolist() == [[1, 2, 3]]
-
-
-def test_columns_that_cannot_be_rows_are_named():
-    with pytest.raises(ParameterError, match="'t' of timestamp"):
-        sharding.rows_of(batch(t=pa.array([0], pa.timestamp("s"))), ["t"])
-    with pytest.raises(InputError, match="row 1 has 1 values"):
-        sharding.rows_of(batch(v=[[1.0, 2.0], [3.0]]), ["v"])
-    with pytest.raises(ParameterError, match="one column"):
-        sharding.rows_of(batch(v=[[1.0, 2.0]], a=[1.0]), ["v", "a"])
-    with pytest.raises(InputError, match="row 1 of a batch has no label"):
-        sharding.labels_of(batch(y=[1, None]), sharding.Roles(("a",), "y"))
-    for wrong in ({"features": ["q"]}, {"label": "q"}, {"weight": "q"}):
-        with pytest.raises(ParameterError, match="'q'"):
-            sharding.choose(["a", "y"], **{"features": None, "label": "y", "weight": None, **wrong})
-
-
-def test_a_round_takes_every_nth_row_of_a_partition():
-    parts = [batch(a=list(range(k, k + 3))) for k in (0, 3, 6)]
-    for r in range(4):
-        found = [v for b in sharding.slices(parts, r, 4) for v in b.column(0).to_pylist()]
-        assert found == list(range(r, 9, 4))
-
-
-def test_partitions_without_rows_bring_what_they_started_with():
-    model = lopsided.AROW(scaling="unit").fit(X, Y)
-    begun = sharding.start(model, 2)
-    roles = sharding.Roles((*NAMES,), "y")
-    assert sharding.train([], begun, roles) is None
-    again = lopsided.AROW(scaling="unit").fit(X, Y)
-    start = sharding.start(again, 2)
-    table = batch(**{n: X[:50, j] for j, n in enumerate(NAMES)}, y=Y[:50])
-    unnamed = sharding.Roles(("v",), "y")
-    lists = batch(v=X[:50].tolist(), y=Y[:50])
-    found = sharding.merged([sharding.train([lists], start, unnamed), None], model, begun)
-    assert found.fitted.core.rounds == 1250
-    assert table.num_rows == 50
-    with pytest.raises(InputError, match="no rows"):
-        sharding.merged([None, None], model, begun)
-
-
-def test_dask_frames():
-    dask = pytest.importorskip("dask.dataframe")
-    pd = pytest.importorskip("pandas")
-    from lopsided.dask import fit, score
-
-    table = pd.DataFrame({**{n: X[:, j] for j, n in enumerate(NAMES)}, "y": Y})
-    frame = dask.from_pandas(table, npartitions=3, sort=False)
-    sizes = frame.map_partitions(len).compute().tolist()
-    ends = np.cumsum([0, *sizes])
-    parts = [slice(a, b) for a, b in pairwise(ends)]
-    found = fit(frame, lopsided.Recommended(), "y", rounds=2)
-    assert to_bytes(found) == to_bytes(local(lopsided.Recommended(), parts, 2))
-    scored = score(frame, found, NAMES).compute()
-    np.testing.assert_array_equal(scored["score"], found.score_many(named(slice(None))))
-    with pytest.raises(ParameterError, match="at least 1"):
-        fit(frame, lopsided.COG(), "y", rounds=0)
-    table.loc[5, "y"] = np.nan
-    with pytest.raises(InputError):
-        fit(dask.from_pandas(table, npartitions=3, sort=False), lopsided.COG(), "y")
+    write(tmp_path)  # files that come while scores are written
+    incoming = spark.readStream.schema(frame.schema).parquet(str(tmp_path / "?.parquet"))
+    for _ in range(2):  # the second time nothing is new
+        out = score(incoming, model, NAMES).writeStream.format("parquet")
+        out = out.option("checkpointLocation", str(tmp_path / "scoring"))
+        query = out.trigger(availableNow=True).start(str(tmp_path / "scores"))
+        query.awaitTermination()
+        scored = spark.read.parquet(str(tmp_path / "scores")).toPandas()
+        assert len(scored) == 1200
+    np.testing.assert_array_equal(scored["score"], model.score_many(scored[NAMES]))

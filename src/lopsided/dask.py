@@ -5,6 +5,7 @@ The two halves of `lopsided.sharding` as delayed functions; see docs/spark.md.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pickle
 from collections.abc import Sequence
@@ -49,15 +50,16 @@ def fit(
     """
     sharding.check_rounds(rounds)
     dask = importlib.import_module("dask")
+    roles = sharding.choose(list(frame.columns), features, label, weight, classes, model.costs)
     if classes is None and not model.__sklearn_is_fitted__():
-        classes = sharding.classes_of(frame[label].unique().compute().tolist())
-    roles = sharding.choose(list(frame.columns), features, label, weight, classes)
+        found = sharding.classes_of(frame[label].unique().compute().tolist())
+        roles = dataclasses.replace(roles, classes=tuple(found))
     partitions = frame[roles.columns].to_delayed()
     train = dask.delayed(_train, pure=True)
     for part in range(rounds):
         begun = sharding.start(model, len(partitions))
-        found = dask.compute(*(train(rows, begun, roles, part, rounds) for rows in partitions))
-        model = sharding.merged(found, model, begun)  # type: ignore[assignment]
+        tasks = (train(rows, begun, roles, part, rounds, k) for k, rows in enumerate(partitions))
+        model = sharding.merged(dask.compute(*tasks), model, begun)  # type: ignore[assignment]
     return model
 
 
@@ -98,11 +100,12 @@ def _copy(model: OnlineClassifier) -> OnlineClassifier:
 
 
 def _train(
-    rows: Any, model: OnlineClassifier, roles: sharding.Roles, part: int, parts: int
+    rows: Any, model: OnlineClassifier, roles: sharding.Roles, part: int, parts: int, partition: int
 ) -> bytes | None:
-    return sharding.train(_batches(rows), _copy(model), roles, part, parts)
+    return sharding.train(_batches(rows), _copy(model), roles, part, parts, partition)
 
 
 def _scored(rows: Any, model: OnlineClassifier, roles: sharding.Roles, column: str) -> Any:
-    found = [sharding.score(batch, model, roles)[0] for batch in _batches(rows[roles.columns])]
+    batches = sharding.slices(_batches(rows[roles.columns]), 0, 1)
+    found = [sharding.score(batch, model, roles)[0] for batch in batches]
     return rows.assign(**{column: np.concatenate([np.zeros(0), *found])})

@@ -386,6 +386,17 @@ def _names(arrays: dict[str, NDArray[Any]]) -> list[str]:
     ]
 
 
+def parameters_to_text(model: OnlineClassifier) -> str:
+    """Return the class and the parameters of a model as JSON, without what it has learned."""
+    return json.dumps(_pack(model))
+
+
+def from_parameters(text: str) -> OnlineClassifier:
+    """Return a model that has learned nothing, from what `parameters_to_text` returned."""
+    found: OnlineClassifier = _unpack(json.loads(text))
+    return found
+
+
 def _pack(value: Any) -> Any:
     """Return JSON for plain values; floats keep all their bits, dict keys their types."""
     if isinstance(value, np.generic):

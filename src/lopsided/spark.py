@@ -7,13 +7,14 @@ passes between tasks, so Spark may run them in any number at a time and repeat t
 
 from __future__ import annotations
 
-import importlib
+import dataclasses
 import os
-from collections.abc import Callable, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from . import persist, sharding
-from .errors import InputError, ModelFileError
+from . import persist, sharding, spark_tasks
+from .errors import InputError, ModelFileError, ParameterError
 from .estimator.base import OnlineClassifier
 from .metrics import Counts
 
@@ -44,7 +45,8 @@ def fit(
         The column of the labels.
     features : str or sequence of str, optional
         Columns of numbers, of strings, which are categories, or of maps; or one column of arrays or
-        vectors. Default: all columns but label and weight.
+        vectors. Default: all columns but label and weight. Columns that the model's `costs` name
+        are read as well.
     weight : str, optional
         The column of the sample weights.
     classes : sequence, optional
@@ -60,20 +62,24 @@ def fit(
     -------
     model
         With one partition and one round it has the bits of `model.partial_fit` on the rows.
+
+    Raises
+    ------
+    LopsidedError
+        With the partition and the row, from 0, of the first value that cannot be used.
     """
     sharding.check_rounds(rounds)
     shards = _partitions(frame)
     first, model = _resumed(checkpoint, model, shards, rounds)
-    if classes is None and not model.__sklearn_is_fitted__():
-        found = frame.select(label).distinct().limit(4).collect()
-        classes = sharding.classes_of(row[0] for row in found)
-    roles = sharding.choose(frame.columns, features, label, weight, classes)
-    rows = frame.select(*roles.columns)
+    roles = _roles(frame, model, label, features, weight, classes)
+    rows = _selected(frame, roles)
     for part in range(first, rounds):
         begun = sharding.start(model, shards)
-        found = rows.mapInArrow(_trainer(begun, roles, part, rounds), _FOUND).collect()
+        found = rows.mapInArrow(
+            spark_tasks.trainer(begun, roles, part, rounds), spark_tasks.row_of(spark_tasks.MODEL)
+        )
         blobs: list[bytes | None] = [None] * shards
-        for row in found:
+        for row in _collected(found):
             blobs[row["partition"]] = bytes(row["model"])
         model = sharding.merged(blobs, model, begun)  # type: ignore[assignment]
         if checkpoint is not None:
@@ -108,13 +114,16 @@ def score(
     """
     from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
-    roles = sharding.choose(frame.columns, features, None, None)
+    roles = sharding.choose(frame.columns, features, None, None, costs=model.costs)
+    _check_names(frame.columns)
     added = [StructField(column, DoubleType())]
     if prediction is not None:
         text = model.classes_.dtype.kind in "OU"
         added.append(StructField(prediction, StringType() if text else DoubleType()))
     schema = StructType([*frame.schema.fields, *added])
-    return frame.mapInArrow(_scorer(model, roles, [field.name for field in added]), schema)
+    return frame.mapInArrow(
+        spark_tasks.scorer(model, roles, [field.name for field in added]), schema
+    )
 
 
 def evaluate(
@@ -136,9 +145,12 @@ def evaluate(
     frame, model, label, features, weight, classes
         As for `fit`.
     """
-    roles = sharding.choose(frame.columns, features, label, weight, classes)
-    rows = frame.select(*roles.columns).mapInArrow(_evaluator(model, roles), _COUNTED).collect()
-    found = sorted(rows, key=lambda row: row["partition"])
+    roles = _roles(frame, model, label, features, weight, classes)
+    found = _collected(
+        _selected(frame, roles).mapInArrow(
+            spark_tasks.evaluator(model, roles), spark_tasks.row_of(spark_tasks.COUNTS)
+        )
+    )
     return sum((Counts.of(row.asDict()) for row in found), Counts())
 
 
@@ -182,62 +194,48 @@ def each_batch(
     return learn
 
 
-# What runs in tasks ----------------------------------------------------------------------------
-
-_FOUND = "partition int, model binary"
-_COUNTED = (
-    "partition int, positives double, negatives double, false_negatives double, "
-    "false_positives double, events long, updates long"
-)
-_NUMBERS = ("positives", "negatives", "false_negatives", "false_positives", "events", "updates")
-Task = Callable[[Iterator[Any]], Iterator[Any]]
+# On the driver ---------------------------------------------------------------------------------
 
 
-def _partition() -> int:
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    return int(context.partitionId())
-
-
-def _trainer(model: OnlineClassifier, roles: sharding.Roles, part: int, parts: int) -> Task:
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        pa = importlib.import_module("pyarrow")
-        blob = sharding.train(batches, model, roles, part, parts)
-        if blob is not None:
-            columns = [pa.array([_partition()], pa.int32()), pa.array([blob], pa.binary())]
-            yield pa.RecordBatch.from_arrays(columns, names=["partition", "model"])
-
-    return run
+def _roles(
+    frame: Any,
+    model: OnlineClassifier,
+    label: str,
+    features: Sequence[str] | str | None,
+    weight: str | None,
+    classes: Sequence[Any] | None,
+) -> sharding.Roles:
+    roles = sharding.choose(frame.columns, features, label, weight, classes, model.costs)
+    _check_names(roles.columns)
+    if classes is None and not model.__sklearn_is_fitted__():
+        found = frame.select(label).distinct().limit(4).collect()
+        classes = sharding.classes_of(row[0] for row in found)
+        roles = dataclasses.replace(roles, classes=tuple(classes))
+    return roles
 
 
-def _scorer(model: OnlineClassifier, roles: sharding.Roles, names: list[str]) -> Task:
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        pa = importlib.import_module("pyarrow")
-        for batch in batches:
-            scores, predicted = sharding.score(batch, model, roles)
-            added = [pa.array(scores)]
-            if len(names) == 2:
-                text = predicted.dtype.kind in "OU"
-                added.append(pa.array(predicted.tolist() if text else predicted.astype(float)))
-            yield pa.RecordBatch.from_arrays(
-                [*batch.columns, *added], names=[*batch.schema.names, *names]
+def _selected(frame: Any, roles: sharding.Roles) -> Any:
+    return frame.select(*roles.columns)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise if Spark would take a name for a field of a struct."""
+    for name in names:
+        if "." in name:
+            raise ParameterError(
+                "frame",
+                f"has the column {name!r}, and mapInArrow takes no names with dots",
+                remedy=["rename it: frame.withColumnRenamed(...)"],
             )
 
-    return run
 
-
-def _evaluator(model: OnlineClassifier, roles: sharding.Roles) -> Task:
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        pa = importlib.import_module("pyarrow")
-        counts = sharding.evaluate(batches, model, roles)
-        found = {name: [getattr(counts, name)] for name in _NUMBERS}
-        yield pa.RecordBatch.from_pydict(
-            {"partition": pa.array([_partition()], pa.int32()), **found}
-        )
-
-    return run
+def _collected(frame: Any) -> list[Any]:
+    """Return what the partitions found, in their order, or raise the fault of the first."""
+    found = sorted(frame.collect(), key=lambda row: row["partition"])
+    for row in found:
+        if row["fault"] is not None:
+            raise pickle.loads(bytes(row["fault"]))
+    return found
 
 
 def _partitions(frame: Any) -> int:

@@ -6,9 +6,68 @@ from typing import Any
 
 from pyspark.ml import Estimator, Model
 from pyspark.ml.param import Param, Params, TypeConverters
+from pyspark.ml.util import (
+    DefaultParamsReader,
+    DefaultParamsWriter,
+    MLReadable,
+    MLReader,
+    MLWritable,
+    MLWriter,
+)
 
-from . import spark
+from . import persist, spark
 from .estimator.base import OnlineClassifier
+
+
+class _Writer(MLWriter):  # type: ignore[misc, unused-ignore]
+    """Write a stage: parameters as Spark ML has them, the learner as its file in a table.
+
+    A table goes wherever Spark writes, and not only to the disk of the driver.
+    """
+
+    def __init__(self, stage: Any) -> None:
+        super().__init__()
+        self._stage = stage
+
+    def saveImpl(self, path: str) -> None:  # noqa: N802
+        learner = self._stage.learner
+        fitted = learner.__sklearn_is_fitted__()
+        extra = {"learner": persist.parameters_to_text(learner), "fitted": fitted}
+        DefaultParamsWriter.saveMetadata(self._stage, path, self.sc, extraMetadata=extra)
+        if fitted:
+            row = (bytearray(persist.to_bytes(learner, sound=True)),)
+            table = self.sparkSession.createDataFrame([row], "model binary").coalesce(1)
+            table.write.parquet(f"{path}/model")
+
+
+class _Reader(MLReader):  # type: ignore[misc, type-arg, unused-ignore]
+    def __init__(self, stage: Any) -> None:
+        super().__init__()
+        self._stage = stage
+
+    def load(self, path: str) -> Any:
+        metadata = DefaultParamsReader.loadMetadata(path, self.sc)
+        learner = persist.from_parameters(metadata["learner"])
+        if metadata["fitted"]:
+            row = self.sparkSession.read.parquet(f"{path}/model").first()
+            learner = persist.from_bytes(bytes(row["model"]))
+        stage = self._stage(learner)
+        stage._resetUid(metadata["uid"])
+        DefaultParamsReader.getAndSetParams(stage, metadata)
+        return stage
+
+
+class _Saved(MLWritable, MLReadable):  # type: ignore[misc, type-arg, unused-ignore]
+    """A stage that `Pipeline.save` and `load` know how to keep."""
+
+    def write(self) -> MLWriter:
+        """Return what writes this stage."""
+        return _Writer(self)
+
+    @classmethod
+    def read(cls) -> MLReader:  # type: ignore[type-arg, unused-ignore]
+        """Return what reads such a stage."""
+        return _Reader(cls)
 
 
 class _Columns(Params):  # type: ignore[misc, type-arg, unused-ignore]
@@ -41,7 +100,7 @@ class _Columns(Params):  # type: ignore[misc, type-arg, unused-ignore]
         )
 
 
-class LopsidedClassifier(Estimator, _Columns):  # type: ignore[misc, type-arg, unused-ignore]
+class LopsidedClassifier(Estimator, _Columns, _Saved):  # type: ignore[misc, type-arg, unused-ignore]
     """An online classifier as a stage of a Spark ML pipeline.
 
     Parameters
@@ -70,8 +129,8 @@ class LopsidedClassifier(Estimator, _Columns):  # type: ignore[misc, type-arg, u
         return fitted
 
 
-class LopsidedModel(Model, _Columns):  # type: ignore[misc, type-arg, unused-ignore]
-    """What `LopsidedClassifier` fits; `model.save` writes it to a file.
+class LopsidedModel(Model, _Columns, _Saved):  # type: ignore[misc, type-arg, unused-ignore]
+    """What `LopsidedClassifier` fits; `model.save` of its `model` writes that alone to a file.
 
     Parameters
     ----------
@@ -83,6 +142,11 @@ class LopsidedModel(Model, _Columns):  # type: ignore[misc, type-arg, unused-ign
         super().__init__()
         self.model = model
         self._set_defaults()
+
+    @property
+    def learner(self) -> OnlineClassifier:
+        """The model, under the name that both stages have for it."""
+        return self.model
 
     def _transform(self, dataset: Any) -> Any:
         value = self.getOrDefault

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
 import lopsided
 from lopsided.data import open_reader
+from lopsided.data.readers.tabular import sources
+from lopsided.data.readers.tabular.sources import ahead, source_of
 from lopsided.errors import DataError, InputTypeError
 from lopsided.evaluation.stream import StreamRun
 from lopsided.persist import to_bytes
@@ -70,7 +74,11 @@ def test_objects_of_arrow_and_of_lakes_are_read(lake):
         def to_arrow_batch_reader(self):
             return whole().to_reader(max_chunksize=9)
 
-    for source in (dataset, Delta(), Iceberg(), whole().to_reader()):
+    class Table:  # of Iceberg
+        def scan(self):
+            return Iceberg()
+
+    for source in (dataset, Delta(), Iceberg(), Table(), whole().to_reader()):
         assert to_bytes(learned(source)) == expected
 
 
@@ -88,3 +96,62 @@ def test_a_file_without_a_column_is_said(lake):
     pq.write_table(pa.table({"x": [1.0], "y": ["text"]}), lake / "day=a" / "9.parquet")
     with pytest.raises(DataError, match="reading failed"):
         list(open_reader(str(lake), label="y"))
+
+
+def test_a_data_set_that_was_filtered_has_its_rows_only(lake):
+    dataset = datasets.dataset(
+        lake, format="parquet", partitioning="hive", exclude_invalid_files=True
+    ).filter(datasets.field("x") > 0)
+    table = whole()
+    kept = table.filter(table["x"].to_numpy() > 0)
+    assert 0 < kept.num_rows < table.num_rows
+    assert to_bytes(learned(dataset)) == to_bytes(learned(kept))
+
+
+def test_files_may_lack_columns_and_have_narrower_ones(tmp_path):
+    pq.write_table(
+        pa.table({"x": [1.5, 2.5], "z": [1.0, 2.0], "y": [0, 1]}), tmp_path / "0.parquet"
+    )
+    narrow = pa.table({"y": pa.array([1, 0], pa.int8()), "x": [3, 4]})
+    pq.write_table(narrow, tmp_path / "1.parquet")
+    blocks = list(open_reader(str(tmp_path), label="y", missing="zero"))
+    rows = np.concatenate([np.asarray(b.X.array) for b in blocks])
+    assert rows.tolist() == [[1.5, 1], [2.5, 2], [3, 0], [4, 0]]
+
+
+def peak(folder, rows):
+    """The most that Arrow holds while a file of one row group is read."""
+    folder.mkdir()
+    columns = {f"x{k}": np.random.default_rng(k).normal(size=rows) for k in range(3)}
+    pq.write_table(pa.table(columns), folder / "0.parquet", row_group_size=rows)
+    before, most, read = pa.total_allocated_bytes(), 0, 0
+    for batch in source_of(str(folder)).batches(list(columns), 5000):
+        most = max(most, pa.total_allocated_bytes() - before)
+        read += batch.num_rows
+    assert read == rows
+    return most
+
+
+def test_memory_does_not_grow_with_row_groups(tmp_path):
+    small, large = peak(tmp_path / "small", 200_000), peak(tmp_path / "large", 1_000_000)
+    assert large < small + 2_000_000
+
+
+def test_reading_ahead_in_a_thread_keeps_the_order(lake, monkeypatch):
+    threads = set()
+
+    def batches():
+        for k in range(5):
+            threads.add(threading.get_ident())
+            yield k
+        raise OSError("the end is missing")
+
+    monkeypatch.setattr(sources._core, "threads_allowed", lambda: 2)
+    reading = ahead(batches())
+    assert [next(reading) for _ in range(5)] == list(range(5))
+    with pytest.raises(OSError, match="the end is missing"):
+        next(reading)
+    assert threading.get_ident() not in threads
+    parallel = to_bytes(learned(str(lake)))
+    monkeypatch.setattr(sources._core, "threads_allowed", lambda: 1)
+    assert to_bytes(learned(str(lake))) == parallel

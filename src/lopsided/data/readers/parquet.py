@@ -37,7 +37,7 @@ class ParquetReader(TableReader):
     path : str or object
         A regular file; a folder, whose files are read in the order of their paths, and whose
         subfolders may be columns (`day=2026-11-18`); or a data set, table or reader of Arrow, a
-        table of Delta Lake or a scan of Iceberg.
+        table of Delta Lake, or a table or scan of Iceberg.
     categorical : sequence of str or int
         Columns of integers or booleans to treat as categorical as well.
     label, weight, time, time_features, since, key, drop, keep, missing, names, classes, schema, \

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from .... import _core
 from ....errors import DataError, InputTypeError
 from ..files import open_bytes, plain_name
 from .arrow import arrow
@@ -20,6 +22,22 @@ def parquet_files(folder: str) -> Iterator[str]:
                 yield os.path.join(here, name)
 
 
+# Without a buffer size Arrow would hold entire columns of a row group.
+_BOUNDED: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
+
+
+def ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the batches in order, while a thread reads the next one."""
+    if _core.threads_allowed() == 1:
+        yield from batches
+        return
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch
+
+
 class ParquetFile:
     """One plain file."""
 
@@ -32,8 +50,7 @@ class ParquetFile:
                     stream.name, expected="Parquet is read from a plain file only; save it as one"
                 )
         try:
-            # Without a buffer size Arrow would hold entire columns of a row group.
-            self._file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+            self._file = parquet.ParquetFile(path, **_BOUNDED)
         except (self._pa.ArrowException, OSError) as error:
             raise DataError(path, expected=f"not a Parquet file: {error}") from None
         self.schema = self._file.schema_arrow
@@ -41,7 +58,7 @@ class ParquetFile:
 
     def batches(self, names: Sequence[str], size: int) -> Iterator[Any]:
         """Yield the rows in order, in batches of at most `size`."""
-        yield from self._file.iter_batches(batch_size=size, columns=list(names))
+        yield from ahead(self._file.iter_batches(batch_size=size, columns=list(names)))
 
     def close(self) -> None:
         """Close the file."""
@@ -68,14 +85,46 @@ class ArrowDataset:
 
     def batches(self, names: Sequence[str], size: int) -> Iterator[Any]:
         """Yield the rows in order, in batches of at most `size`."""
-        fragments = list(self._dataset.get_fragments())
+        yield from ahead(self._in_order(list(names), size))
+
+    def _in_order(self, names: list[str], size: int) -> Iterator[Any]:
+        try:
+            fragments = list(self._dataset.get_fragments())
+        except ValueError:  # of a data set that was filtered, which has an order of its own
+            options = {"batch_readahead": 2, "fragment_readahead": 1}
+            yield from self._dataset.to_batches(columns=names, batch_size=size, **options)
+            return
         if all(hasattr(fragment, "path") for fragment in fragments):
             fragments.sort(key=lambda fragment: str(fragment.path))
         for fragment in fragments:
-            # Little is read ahead, so that memory does not depend on the size of the files.
-            yield from fragment.to_batches(
-                schema=self.schema, columns=list(names), batch_size=size, batch_readahead=2
-            )
+            if hasattr(fragment, "row_groups"):
+                yield from self._of_parquet(fragment, names, size)
+            else:
+                yield from fragment.to_batches(
+                    schema=self.schema, columns=names, batch_size=size, batch_readahead=2
+                )
+
+    def _of_parquet(self, fragment: Any, names: list[str], size: int) -> Iterator[Any]:
+        """Yield the rows of a file; a scan of Arrow would hold entire row groups in memory."""
+        pa, parquet, datasets = map(arrow, ("pyarrow", "pyarrow.parquet", "pyarrow.dataset"))
+        folders = datasets.get_partition_keys(fragment.partition_expression)
+        groups = [group.id for group in fragment.row_groups]
+        path, system = fragment.path, fragment.filesystem
+        with parquet.ParquetFile(path, filesystem=system, **_BOUNDED) as file:
+            there = set(file.schema_arrow.names) - set(folders)
+            stored = [name for name in names if name in there]
+            for batch in file.iter_batches(size, row_groups=groups, columns=stored):
+                columns = []
+                for name in names:
+                    kind, rows = self.schema.field(name).type, batch.num_rows
+                    if name in there:
+                        column = batch.column(name)
+                    elif name in folders:
+                        column = pa.repeat(folders[name], rows)
+                    else:
+                        column = pa.nulls(rows, kind)
+                    columns.append(column if column.type == kind else column.cast(kind))
+                yield pa.RecordBatch.from_arrays(columns, names=names)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -109,13 +158,16 @@ def source_of(data: Any) -> Source:
     ----------
     data : str, path or object
         A file or folder; a pyarrow Dataset, Table or RecordBatchReader; a table of Delta Lake,
-        which has to_pyarrow_dataset, or a scan of Iceberg, which has to_arrow_batch_reader.
+        which has to_pyarrow_dataset, or a table of Iceberg or a scan of it, which has
+        to_arrow_batch_reader.
     """
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         whole = os.path.isdir(path) and next(parquet_files(path), None) is not None
         return ArrowDataset.of_folder(path) if whole else ParquetFile(path)
     name = type(data).__name__
+    if hasattr(data, "scan"):
+        data = data.scan()
     if hasattr(data, "to_pyarrow_dataset"):
         data = data.to_pyarrow_dataset()
     if hasattr(data, "get_fragments"):
