@@ -40,9 +40,10 @@ def test_an_npz_file_whose_texts_are_none(tmp_path):
         {"format": np.array(["csr", "csr"])},
         {"X": np.ones((1, 1)), "y": np.array([b"\xff"])},
         {"X": np.ones((1, 1)), "y": [0], "feature_names": np.array([b"\xff"])},
+        {"X": np.ones((1, 1)), "y": np.array([1 << 30], np.uint32).view("<U1")},
     ):
         np.savez(path, **arrays)
-        with pytest.raises(LopsidedError, match=r"csr, csr|not UTF-8"):
+        with pytest.raises(LopsidedError, match=r"csr, csr|not UTF-8|characters"):
             open_reader(str(path))
 
 

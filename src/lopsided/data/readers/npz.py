@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import lzma
 import math
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -355,4 +356,7 @@ def _array(member: Any, size: int) -> NDArray[Any]:
         if not some:
             raise ValueError("it is cut short")
         filled += some
+    letters = np.dtype("u4").newbyteorder(dtype.byteorder)
+    if dtype.kind == "U" and (data.view(letters) > sys.maxunicode).any():
+        raise ValueError("it has characters that do not exist")
     return data.view(dtype).reshape(shape, order="F" if by_column else "C")
