@@ -15,8 +15,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fire.decoders import damaged
-
 HERE = Path(__file__).parent
 
 
@@ -27,6 +25,7 @@ def corpus(name: str) -> list[bytes]:
 
 def blindly(name: str, runs: int, seed: int = 0) -> None:
     """Call a target with its corpus, then with changes of it at random."""
+    from fire.decoders import damaged
     from fire.targets import TARGETS
 
     rng, kept = random.Random(seed), corpus(name)
