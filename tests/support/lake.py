@@ -32,7 +32,7 @@ def write(folder, sizes=(500, 400, 300)):
     for k, (first, last) in enumerate(pairwise(ends)):
         columns = {name: X[first:last, j] for j, name in enumerate(NAMES)}
         table = pa.table({**columns, "y": Y[first:last], "w": np.ones(last - first)})
-        pq.write_table(table, folder / f"{k}.parquet")
+        pq.write_table(table, folder / f"{k}.parquet", compression="none")
     return [slice(a, b) for a, b in pairwise(ends)]
 
 

@@ -27,6 +27,7 @@ def session():
         "spark.driver.host": "127.0.0.1",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "spark.sql.files.openCostInBytes": str(1 << 30),  # a partition for each file
+        "spark.sql.parquet.compression.codec": "uncompressed",  # without a native library
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
