@@ -42,10 +42,7 @@ class Desk:
             self.do(put_stream, stream, config)
 
     def run(self, *commands):
-        outcomes, written = self.sequencer.run(list(commands), self.now)
-        if written:
-            self.sequencer.commit()
-        return outcomes
+        return self.sequencer.complete(commands, self.now)
 
     def do(self, command, *arguments):
         ((value, refusal),) = self.run(lambda tx: command(tx, *arguments))

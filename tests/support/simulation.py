@@ -179,17 +179,48 @@ class World:
         return "settle", None
 
     def _group(self, wanted):
-        commands = [w[1] if w[0] is None else self._command(*w) for w in wanted]
-        outcomes, written = self.sequencer.run(commands, self.now)
+        """Run and commit a group; some events are applied while it is being committed."""
+        ahead = []
+        if self.rng.random() < 0.5:
+            at = self.rng.randint(1, len(wanted))
+            wanted, later = wanted[:at], wanted[at:]
+            ahead = [w for w in later if w[0] == "event"]
+            self.waiting += [w for w in later if w[0] != "event"]
+            ahead += [w for w in wanted if w[0] == "event" and self.rng.random() < 0.3]  # again
+        outcomes, written = self.sequencer.run([self._command(*w) for w in wanted], self.now)
         assert self.sequencer.fault is None, self.sequencer.fault
-        if written:
-            try:
-                self.sequencer.commit(sync=self.rng.random() < 0.1)
-            except sqlite3.Error as error:
-                self.sequencer.fail(error)
-                self.waiting += [w for w in wanted if w[0] is not None]
-                self.check()
-                return
+        if not written:
+            self.waiting += ahead
+        elif not self._committed(ahead, wanted):
+            return
+        self._tell(wanted, outcomes)
+        if self.sequencer.group is not None:
+            early = self.early
+            outcomes, written = self.sequencer.run([], self.now)
+            if not written or self._committed([], early):
+                self._tell(early, outcomes)
+
+    def _committed(self, ahead, wanted):
+        """Commit the group, and apply what can be for the next one meanwhile."""
+        group, self.early = self.sequencer.close_group(), []
+        for what in ahead:
+            command = self._command(*what)
+            if self.sequencer.can_run_ahead(command):
+                self.sequencer.run_ahead([command], self.now)
+                self.early.append(what)
+            else:
+                self.waiting.append(what)
+        try:
+            group.commit(self.sequencer.witness, sync=self.rng.random() < 0.1)
+        except sqlite3.Error as error:
+            self.sequencer.fail(error)
+            self.waiting += [w for w in wanted + self.early if w[0] is not None]
+            self.check()
+            return False
+        self.sequencer.committing = None
+        return True
+
+    def _tell(self, wanted, outcomes):
         for what, (value, refusal) in zip(wanted, outcomes, strict=True):
             if what[0] is None:
                 continue
@@ -203,6 +234,8 @@ class World:
                 self.waiting.append(what)
 
     def _command(self, kind, what):
+        if kind is None:
+            return what
         if kind == "event":
             return AddEvents("pay", [msgspec.structs.replace(e) for e in what])
         if kind == "label":

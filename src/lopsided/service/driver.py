@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import sqlite3
 import threading
@@ -15,19 +16,39 @@ from typing import Any
 from .commands.questions import settle
 from .commands.upkeep import upkeep
 from .log import Journal
-from .sequencer import Command, Outcome, Sequencer
+from .sequencer import Command, Outcome, Sequencer, Transaction
 from .types import Refusal
 
 _GROUP = 1024  # commands that are committed together
+_ENOUGH = 32  # events that are worth a call of the models while a group is committed
 _WITNESS_EVERY = 1.0  # seconds between two syncs of the witness
 _PROBE_EVERY = 1.0
 _UPKEEP_EVERY = 10.0
 
 
+Done = Callable[[Outcome], None]
+Waiting = tuple[Command, Done, bool]
+
+
+def _resolve(future: asyncio.Future[Any], outcome: Outcome) -> None:
+    if future.done():  # its client has gone
+        return
+    if outcome.refusal is None:
+        future.set_result(outcome.value)
+    else:
+        future.set_exception(outcome.refusal)
+
+
+def _answer(outcomes: list[Outcome], applied: list[Done]) -> None:
+    for outcome, done in zip(outcomes, applied, strict=True):
+        done(outcome)
+
+
 class Driver:
     """Lets commands wait, runs them in groups, and answers when the disk has them.
 
-    There is no timer: a group is what has come in while the one before was committed.
+    There is no timer: a group is what has come in while the one before was committed. Events are
+    applied to the models meanwhile, if there are enough.
     """
 
     def __init__(
@@ -42,14 +63,15 @@ class Driver:
         self._exit = leave
         self.sequencer, self.journal, self.clock = sequencer, journal, clock
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[Command, asyncio.Future[Any], bool]] = deque()
+        self._waiting: deque[Waiting] = deque()
+        self._size = 0  # how many events wait
+        self._applied: list[Done] = []  # who waits for the group that is not being committed yet
         self._limit = queue
-        self._busy = self._stopping = False
+        self._busy = self._soon = self._stopping = False
         self._synced = self._probed = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self.commit_seconds = 0.0
-        self._work: SimpleQueue[tuple[list[Outcome], list[asyncio.Future[Any]]] | None]
-        self._work = SimpleQueue()
+        self._work: SimpleQueue[tuple[Transaction, list[Done]] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._commits, name="commits", daemon=True)
         self._thread.start()
         self.settle()
@@ -60,40 +82,68 @@ class Driver:
 
     def submit(self, command: Command, *, reads: bool = False) -> asyncio.Future[Any]:
         """Let a command wait for its turn; one that only reads runs when the disk is full, too."""
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self.post(command, functools.partial(_resolve, future), reads=reads)
+        return future
+
+    def post(self, command: Command, done: Done, *, reads: bool = False) -> None:
+        """Do as `submit` does, and call `done` with the outcome."""
         if self._stopping:
             raise Refusal(503, "the server is stopping", **{"retry-after": "5"})
         if len(self._waiting) >= self._limit:
             raise Refusal(429, "too many requests are waiting", **{"retry-after": "1"})
-        future = self._loop.create_future()
-        self._waiting.append((command, future, reads))
-        if not self._busy and len(self._waiting) == 1:
-            self._loop.call_soon(self._turn)
-        return future
+        self._waiting.append((command, done, reads))
+        self._size += getattr(command, "size", 0)
+        if not self._busy:
+            if len(self._waiting) == 1:
+                self._loop.call_soon(self._turn)
+        elif self._size >= _ENOUGH and not self._soon:
+            self._soon = True
+            self._loop.call_soon(self._turn_ahead)
+
+    def _taken(self, most: int) -> list[Command]:
+        """Take commands that wait; who wants their outcomes is noted."""
+        taken = [self._waiting.popleft() for _ in range(most)]
+        self._applied += [done for _, done, _ in taken]
+        commands = [command for command, _, _ in taken]
+        self._size -= sum(getattr(command, "size", 0) for command in commands)
+        return commands
+
+    def _turn_ahead(self) -> None:
+        """Apply events that have come in while a group is committed, so that they come next."""
+        self._soon = False
+        if not self._busy:
+            return self._turn()
+        n = 0
+        can = self.sequencer.can_run_ahead
+        while n < min(len(self._waiting), _GROUP - len(self._applied)) and can(self._waiting[n][0]):
+            n += 1
+        if n:
+            self.sequencer.run_ahead(self._taken(n), self.clock())
+        return None
 
     def _turn(self) -> None:
         """Run what has come in; commit it in the thread, or answer if nothing was written."""
-        if self._busy or not self._waiting:
+        if self._busy or not (self._waiting or self._applied):
             return None
         if self.sequencer.read_only is not None:
             self._refuse_writes()
-        size = min(len(self._waiting), _GROUP)
-        taken = [self._waiting.popleft() for _ in range(size)]
-        if not taken:
-            return None
-        commands = [command for command, _, _ in taken]
+        taken = self._taken(min(len(self._waiting), _GROUP))
         try:
-            outcomes, written = self.sequencer.run(commands, self.clock())
+            outcomes, written = self.sequencer.run(taken, self.clock())
         except Exception as error:
             return self._die(error)
-        futures = [future for _, future, _ in taken]
         if self.sequencer.fault is not None:
             self.journal.fault(self.sequencer.fault)
             self.sequencer.fault = None
+        applied, self._applied = self._applied, []
         if written:
             self._busy = True
-            self._work.put((outcomes, futures))
+            self._work.put((self.sequencer.close_group(), applied))
         else:
-            self._done(outcomes, futures)
+            _answer(outcomes, applied)
+            if self._waiting:
+                self._loop.call_soon(self._turn)
         return None
 
     def _die(self, error: BaseException) -> None:
@@ -112,54 +162,42 @@ class Driver:
                 return
         refusal = self.sequencer.read_only
         assert refusal is not None
-        for command, future, reads in list(self._waiting):
-            if not reads:
-                self._waiting.remove((command, future, reads))
-                if not future.done():
-                    future.set_exception(refusal)
+        kept, self._size = [one for one in self._waiting if one[2]], 0
+        gone = [done for _, done, reads in self._waiting if not reads]
+        self._waiting = deque(kept)
+        _answer([Outcome(None, refusal)] * len(gone), gone)
 
     def _commits(self) -> None:
         """Commit groups, in the thread."""
         while (work := self._work.get()) is not None:
-            outcomes, futures = work
+            group, applied = work
             started = time.monotonic()
             error = None
             try:
                 sync = started - self._synced > _WITNESS_EVERY
-                self.sequencer.commit(sync=sync)
+                group.commit(self.sequencer.witness, sync=sync)
                 if sync:
                     self._synced = started
             except (sqlite3.Error, OSError) as failure:
                 error = failure
             self.commit_seconds += time.monotonic() - started
-            self._loop.call_soon_threadsafe(self._committed, outcomes, futures, error)
+            self._loop.call_soon_threadsafe(self._committed, group.outcomes, applied, error)
 
     def _committed(
-        self,
-        outcomes: list[Outcome],
-        futures: list[asyncio.Future[Any]],
-        error: sqlite3.Error | OSError | None,
+        self, outcomes: list[Outcome], applied: list[Done], error: sqlite3.Error | OSError | None
     ) -> None:
         self._busy = False
+        self.sequencer.committing = None
         if error is not None:
+            applied, self._applied = applied + self._applied, []
             try:
                 refusal = self.sequencer.fail(error)
             except Exception as failure:
                 return self._die(failure)
             self.journal.say(f"read-only: {error}")
-            outcomes = [Outcome(None, refusal)] * len(futures)
-        return self._done(outcomes, futures)
-
-    def _done(self, outcomes: list[Outcome], futures: list[asyncio.Future[Any]]) -> None:
-        for outcome, future in zip(outcomes, futures, strict=True):
-            if future.done():  # its client has gone
-                continue
-            if outcome.refusal is None:
-                future.set_result(outcome.value)
-            else:
-                future.set_exception(outcome.refusal)
-        if self._waiting:
-            self._turn()
+            outcomes = [Outcome(None, refusal)] * len(applied)
+        self._turn()  # first, so that the disk has something to do
+        return _answer(outcomes, applied)
 
     # Answers that can no longer be undone ---------------------------------------------------------
 
@@ -211,7 +249,7 @@ class Driver:
         self._upkeep.cancel()
         if self._timer is not None:
             self._timer.cancel()
-        while self._waiting or self._busy:
+        while self._waiting or self._applied or self._busy:
             await asyncio.sleep(0.01)
         self._work.put(None)
         self._thread.join()

@@ -10,14 +10,14 @@ import contextlib
 import itertools
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .packing import LEAST, MOST, pack_answers, pack_events
 from .recovery import CutLogError, recover
-from .storage import PACKED, Row, Storage, Witness
+from .storage import Row, Storage, Witness
 from .stream import Stream, digest
 from .types import Answer, Event, Refusal, encode
+from .unwritten import Unwritten
 
 Command = Callable[["Transaction"], Any]
 _FAULTS = (sqlite3.IntegrityError, sqlite3.ProgrammingError)  # the disk has no part in these
@@ -31,31 +31,43 @@ class Outcome(NamedTuple):
 
 
 class Transaction:
-    """What a command may use: the streams, the storage and the time of the group."""
+    """What a command may use: the streams, the storage and the time of the group.
+
+    While it is `ahead` the group before it is still being written: the database is the other
+    thread's then, and commands may only look for keys and log events.
+    """
 
     def __init__(self, sequencer: Sequencer, now: float) -> None:
         self._sequencer = sequencer
         self._storage, self.streams = sequencer.storage, sequencer.streams
-        self._rows: list[Row] = []  # not in the database yet: one statement for all is quicker
-        self._keys: list[tuple[int, str, int]] = []  # of the events among them
-        self.fresh: dict[tuple[int, str], bytes] = {}  # the answers to events among them
+        self.unwritten = Unwritten()
         self.now = now
-        self.written = False
+        self.ahead = self.written = self._begun = False
+        self.seq = sequencer.storage.seq  # of the newest row
+        self.outcomes: list[Outcome] = []
+        self.error: Exception | None = None  # why the group cannot be committed
         self.read_only = None if sequencer.read_only is None else sequencer.read_only.error
 
     @property
     def storage(self) -> Storage:
         """The database, with everything that was logged so far."""
-        if self._rows:
-            self.flush()
+        if self.ahead:
+            raise RuntimeError("the database is in use by the group before this one")
+        self.flush()
         return self._storage
 
     def flush(self) -> None:
         """Write the rows that were logged into the database."""
-        if self._rows:
-            self._storage.append(self._rows, self._keys)
-            self._rows, self._keys = [], []
-            self.fresh.clear()
+        if self.unwritten.rows:
+            self._begin()
+            self.unwritten.write(self._storage)
+
+    def commit(self, witness: Witness, *, sync: bool = False) -> None:
+        """Make the group durable. May run in another thread, one group after the other."""
+        self._begin()
+        self.flush()
+        self._storage.commit()
+        witness.write(self.seq, sync=sync)
 
     @property
     def next(self) -> int:
@@ -65,41 +77,29 @@ class Transaction:
     def log(self, stream: int, kind: str, key: str | None, body: bytes, out: bytes | None) -> int:
         """Append a row and return its number."""
         seq = self.next
-        self._log([Row(seq, stream, kind, self.now, seq, key, body, out)])
+        self.unwritten.rows.append(Row(seq, stream, kind, self.now, seq, key, body, out))
+        self._logged(seq)
         return seq
 
     def log_events(self, stream: int, events: list[Event], answers: list[Answer]) -> list[bytes]:
         """Append events that were applied together; return their answers as JSON."""
-        out = list(map(encode, answers))
-        first, now = answers[0].seq, self.now
-        if len(events) < LEAST:
-            self._log(
-                [
-                    Row(first + i, stream, "event", now, first, event.key, encode(event), text)
-                    for i, (event, text) in enumerate(zip(events, out, strict=True))
-                ]
-            )
-        else:
-            for at in range(0, len(events), MOST):
-                part = answers[at : at + MOST]
-                body = pack_events(events[at : at + MOST])
-                last = part[-1].seq
-                row = Row(last, stream, PACKED, now, first, None, body, pack_answers(part))
-                self._log([row])
-        self._keys += [(stream, answer.key, answer.seq) for answer in answers]
-        self.fresh.update(((stream, a.key), text) for a, text in zip(answers, out, strict=True))
+        out = self.unwritten.add_events(stream, events, answers, self.now)
+        self._logged(answers[-1].seq)
         return out
 
-    def _log(self, rows: list[Row]) -> None:
-        self.touch()
-        self._rows += rows
-        self._storage.seq = rows[-1].seq
+    def _logged(self, seq: int) -> None:
+        self.written = True
+        self.seq = self._storage.seq = seq
 
     def touch(self) -> None:
-        """Begin to write, if that has not happened in this group."""
-        if not self.written:
+        """Begin to write something other than rows of the log."""
+        self.written = True
+        self._begin()
+
+    def _begin(self) -> None:
+        if not self._begun:
             self._storage.begin()
-            self.written = True
+            self._begun = True
 
     def snapshot(self) -> None:
         """Write a snapshot of every stream into this group."""
@@ -108,10 +108,11 @@ class Transaction:
 
     def answers(self, stream: int, keys: list[str]) -> dict[str, bytes]:
         """Return the answers that events got when they came first, by key."""
-        found = self._storage.answers(stream, keys)
-        if self.fresh:
-            found |= {k: self.fresh[stream, k] for k in keys if (stream, k) in self.fresh}
-        return found
+        found = self._storage.answers(stream, keys, committed=self.ahead)
+        before = self._sequencer.committing
+        if before is not None:
+            found |= before.unwritten.known(stream, keys)
+        return found | self.unwritten.known(stream, keys)
 
     @property
     def labels_wait(self) -> bool:
@@ -124,10 +125,7 @@ class Transaction:
 
     def stream(self, name: str) -> Stream:
         """Return a stream by name."""
-        found = self.streams.get(name)
-        if found is None:
-            raise Refusal(404, f"there is no stream {name}")
-        return found
+        return self._sequencer.stream(name)
 
 
 def _kind(command: Command) -> object:
@@ -184,6 +182,8 @@ class Sequencer:
         self.snapshot_every = snapshot_every
         self.read_only: Refusal | None = None
         self.fault: Exception | None = None
+        self.group: Transaction | None = None  # what commands are added to
+        self.committing: Transaction | None = None
         self.groups = self.commands = self.failures = 0
         if witness.seq > storage.seq:
             if not accept_loss:
@@ -203,43 +203,103 @@ class Sequencer:
         room = os.statvfs(self._path)
         return float(room.f_bavail * room.f_frsize)
 
+    def stream(self, name: str) -> Stream:
+        """Return a stream by name."""
+        found = self.streams.get(name)
+        if found is None:
+            raise Refusal(404, f"there is no stream {name}")
+        return found
+
     # A group --------------------------------------------------------------------------------------
 
-    def run(self, commands: list[Command], now: float) -> tuple[list[Outcome], bool]:
-        """Apply commands. Return what to answer, and whether to commit before that."""
-        transaction = Transaction(self, now)
-        outcomes: list[Outcome] = []
+    def run(self, commands: Sequence[Command], now: float) -> tuple[list[Outcome], bool]:
+        """Apply commands. Return what to answer, and whether to commit before that.
+
+        Commands that were applied ahead are in the same group, and their outcomes come first.
+        """
+        group = self._opened(now)
         try:
-            for _, alike in itertools.groupby(commands, _kind):
-                outcomes += _done(transaction, list(alike))
-            transaction.flush()
-            if transaction.written and self.due:
-                self.write_snapshot(transaction)
-                transaction.flush()
+            if group.error is not None:
+                raise group.error
+            self._apply(group, commands)
+            if group.written and self.due:
+                self.write_snapshot(group)
         except Exception as error:
-            disk = error if isinstance(error, sqlite3.Error) else None
-            if isinstance(error, _FAULTS):
-                disk = None
-            if disk is None:  # a fault of this program: forget the group
-                self.fault = error
-            return [Outcome(None, self.fail(disk))] * len(commands), False
-        self.groups += transaction.written
+            return [Outcome(None, self.fail(error))] * (len(group.outcomes) + len(commands)), False
+        self.groups += group.written
+        if not group.written:
+            self.group = None
+        return group.outcomes, group.written
+
+    def can_run_ahead(self, command: Command) -> bool:
+        """Say whether a command can be applied while another group is being committed."""
+        return (
+            getattr(command, "ahead", False)
+            and not (self.labels_wait or self.due or self.read_only)
+            and (self.group is None or self.group.error is None)
+        )
+
+    def run_ahead(self, commands: Sequence[Command], now: float) -> None:
+        """Apply commands that can be, while another group is being committed.
+
+        They are part of the next group; it is given up if the one before cannot be committed.
+        """
+        group = self._opened(now)
+        group.ahead = True
+        try:
+            self._apply(group, commands)
+        except Exception as error:  # the models are wrong until the next turn goes back to the disk
+            group.error = error
+            group.outcomes += [Outcome(None, None)] * len(commands)
+        group.ahead = False
+
+    def _opened(self, now: float) -> Transaction:
+        """Return the group that commands are added to."""
+        if self.group is None:
+            self.group = Transaction(self, now)
+        self.group.now = now
+        return self.group
+
+    def _apply(self, group: Transaction, commands: Sequence[Command]) -> None:
+        outcomes: list[Outcome] = []
+        for _, alike in itertools.groupby(commands, _kind):
+            outcomes += _done(group, list(alike))
+        group.outcomes += outcomes
         self.commands += len(commands)
-        return outcomes, transaction.written
+
+    def close_group(self) -> Transaction:
+        """Return the group that is to be committed; what comes now is for the next one."""
+        assert self.group is not None
+        self.committing, self.group = self.group, None
+        return self.committing
 
     def commit(self, *, sync: bool = False) -> None:
-        """Make the group durable. May run in another thread, while nothing else runs here."""
-        self.storage.commit()
-        self.witness.write(self.storage.seq, sync=sync)
+        """Make the group durable."""
+        self.close_group().commit(self.witness, sync=sync)
+        self.committing = None
 
-    def fail(self, error: sqlite3.Error | OSError | None) -> Refusal:
+    def complete(
+        self, commands: Sequence[Command], now: float, *, sync: bool = False
+    ) -> list[Outcome]:
+        """Apply commands and make them durable, where nothing else is to be done meanwhile."""
+        outcomes, written = self.run(commands, now)
+        if written:
+            try:
+                self.commit(sync=sync)
+            except (sqlite3.Error, OSError) as error:
+                return [Outcome(None, self.fail(error))] * len(outcomes)
+        return outcomes
+
+    def fail(self, error: Exception) -> Refusal:
         """Forget what was not committed: models go back to what the disk has."""
         self.failures += 1
+        self.group = self.committing = None
         self.storage.rollback()
         self.recover()
-        full = error is not None and ("full" in str(error) or "No space" in str(error))
-        if error is None:
+        if isinstance(error, _FAULTS) or not isinstance(error, (sqlite3.Error, OSError)):
+            self.fault = error  # of this program
             return Refusal(500, "the request failed")
+        full = "full" in str(error) or "No space" in str(error)
         what = "the disk is full" if full else "the disk cannot be written"
         self.read_only = Refusal(507 if full else 503, f"{what}: nothing was stored")
         return self.read_only
@@ -274,6 +334,7 @@ class Sequencer:
             parts = stream.snapshot()
             body = encode({"sha256": digest(parts)})
             seq = transaction.log(stream.id, "snapshot", None, body, None)
+            transaction.flush()
             for name, blob in parts.items():
                 storage.do(
                     "insert into snapshot values (?, ?, ?, ?, ?)",
@@ -289,7 +350,5 @@ class Sequencer:
     def snapshot(self, now: float) -> None:
         """Write a snapshot now, if anything came since the last one."""
         if self.read_only is None and self.storage.seq > self.snapshot_seq:
-            transaction = Transaction(self, now)
-            self.write_snapshot(transaction)
-            transaction.flush()
+            self.write_snapshot(self._opened(now))
             self.commit(sync=True)

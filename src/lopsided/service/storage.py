@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from .types import Answer, Event, encode, read_answer, read_event
 PACKED = "events"  # a row with many events, whose number is that of the last one
 EVENTS = ("event", PACKED)
 _PACKS = 64  # that are kept decoded
+_AT_ONCE = 64  # rows that one statement inserts
 
 
 class Row(NamedTuple):
@@ -47,6 +49,11 @@ class Row(NamedTuple):
         return [(read_event(self.body), read_answer(self.out))]
 
 
+def _read_only(path: str | os.PathLike[str]) -> sqlite3.Connection:
+    name = f"{Path(path).resolve().as_uri()}?mode=ro"
+    return sqlite3.connect(name, uri=True, timeout=5, isolation_level=None, check_same_thread=False)
+
+
 class FolderError(LopsidedError):
     """A folder that cannot be served as it is."""
 
@@ -62,6 +69,8 @@ class Storage:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._packs: dict[int, Pack] = {}
+        self._path = os.fspath(path)
+        self._second: sqlite3.Connection | None = None  # to read while another thread writes
         self.db = self._connect(path)
         found = make_current(self.db)
         if found != FORMAT:
@@ -74,9 +83,8 @@ class Storage:
         if not Path(path).is_file():
             raise FolderError(f"there is no {os.fspath(path)}")
         self = cls.__new__(cls)
-        self._packs = {}
-        self.db = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True, timeout=5)
-        self.db.isolation_level = None
+        self._packs, self._path, self._second = {}, os.fspath(path), None
+        self.db = _read_only(path)
         self.seq = self.last_seq()
         return self
 
@@ -88,6 +96,7 @@ class Storage:
         db.execute("pragma synchronous = full")
         db.execute("pragma journal_size_limit = 67108864")
         db.execute("pragma cache_size = -32768")
+        db.execute("pragma wal_autocheckpoint = 4000")  # pages: many are written only once then
         return db
 
     # Transactions ---------------------------------------------------------------------------------
@@ -109,6 +118,8 @@ class Storage:
 
     def close(self) -> None:
         """Close the file."""
+        if self._second is not None:
+            self._second.close()
         self.db.close()
 
     # The log --------------------------------------------------------------------------------------
@@ -117,21 +128,53 @@ class Storage:
         """Return the number of the newest row; numbers of deleted rows are not used again."""
         return int(self.db.execute("select coalesce(max(seq), 0) from log").fetchone()[0])
 
-    def append(self, rows: Iterable[Row], keys: Iterable[tuple[int, str, int]] = ()) -> None:
-        """Add rows that are numbered from `seq` + 1 on, and the keys of the events in them."""
-        self.db.executemany("insert into log values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        self.db.executemany("insert into event values (?, ?, ?)", keys)
+    def append(
+        self,
+        rows: Sequence[Row],
+        keys: Iterable[tuple[int, int, list[str]]] = (),
+        questions: Sequence[tuple[int, int, str, float]] = (),
+    ) -> None:
+        """Add rows, the keys of the events in them, and questions about some of these.
 
-    def row(self, seq: int) -> Row | None:
+        Keys come as a stream, the number of the first event and the keys of it and those after it.
+        Few statements do it: another thread may take Python's lock whenever one ends.
+        """
+        self._insert("insert into log values", "(?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        for stream, first, some in keys:
+            given = encode(some).decode()
+            if "\\u0000" in given:  # where SQLite cuts text of JSON
+                one_by_one = ((stream, key, first + i) for i, key in enumerate(some))
+                self.db.executemany("insert into event values (?, ?, ?)", one_by_one)
+            else:
+                query = "insert into event select ?, value, ? + key from json_each(?)"
+                self.db.execute(query, (stream, first, given))
+        query = "insert into question(event, stream, key, priority, state) values"
+        self._insert(query, "(?, ?, ?, ?, 'open')", questions)
+
+    def _insert(self, query: str, marks: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        for at in range(0, len(rows), _AT_ONCE):
+            some = rows[at : at + _AT_ONCE]
+            values = ", ".join([marks] * len(some))
+            self.db.execute(f"{query} {values}", list(itertools.chain.from_iterable(some)))
+
+    def row(self, seq: int, *, committed: bool = False) -> Row | None:
         """Return a row by number; an event that shares its row with others as one of its own."""
         query = "select * from log where seq >= ? order by seq limit 1"
-        found = self.db.execute(query, (seq,)).fetchone()
+        found = self._reader(committed).execute(query, (seq,)).fetchone()
         if found is None:
             return None
         row = Row(*found)
         if row.kind == PACKED:
             return self._unpacked(row, seq)
         return row if row.seq == seq else None
+
+    def _reader(self, committed: bool) -> sqlite3.Connection:
+        """Return a connection to read by, if need be while another thread writes."""
+        if not committed or self._path == ":memory:":
+            return self.db
+        if self._second is None:
+            self._second = _read_only(self._path)
+        return self._second
 
     def _unpacked(self, row: Row, seq: int) -> Row | None:
         """Return one of the events of a row."""
@@ -159,10 +202,13 @@ class Storage:
         found = self.db.execute(query, (stream, key)).fetchone()
         return None if found is None else self.row(found[0])
 
-    def answers(self, stream: int, keys: list[str]) -> dict[str, bytes]:
-        """Return the answers that events got when they came first, by key."""
-        given = encode(keys).decode()
-        found = self.db.execute(
+    def answers(self, stream: int, keys: list[str], *, committed: bool = False) -> dict[str, bytes]:
+        """Return the answers that events got when they came first, by key.
+
+        With `committed` only what is durable is found, and another thread may write meanwhile.
+        """
+        given, db = encode(keys).decode(), self._reader(committed)
+        found = db.execute(
             "select event.key, event.seq from json_each(?) as given cross join event "
             "on event.stream = ? and event.key = given.value",
             (given, stream),
@@ -170,8 +216,8 @@ class Storage:
         if "\\u0000" in given:  # where SQLite cuts text of JSON
             query = "select key, seq from event where stream = ? and key = ?"
             for key in keys:
-                found += self.db.execute(query, (stream, key)) if "\0" in key else ()
-        rows = ((key, self.row(seq)) for key, seq in found)
+                found += db.execute(query, (stream, key)) if "\0" in key else ()
+        rows = ((key, self.row(seq, committed=committed)) for key, seq in found)
         return {key: row.out for key, row in rows if row is not None and row.out is not None}
 
     def events(self, stream: int | None = None) -> Iterator[tuple[Event, Answer]]:

@@ -15,9 +15,11 @@ from .labels import join
 class AddEvents:
     """A request to decide on events; those that wait at the same time are decided together."""
 
+    ahead = True  # it needs no more of the database than keys, unless labels wait for events
+
     def __init__(self, name: str, events: list[Event], *, each: bool = False) -> None:
         self.name, self.events, self.each = name, events, each
-        self.kind = AddEvents, name
+        self.kind, self.size = (AddEvents, name), len(events)
 
     def __call__(self, tx: Transaction) -> list[bytes]:
         """Take the events: all or none, or with `each` those that are good."""
@@ -81,10 +83,7 @@ def _ask(tx: Transaction, stream: Stream, event: Event, answer: Answer) -> None:
     sure = answer.probability
     if sure is None:
         sure = 0.5 * (1 + math.tanh(answer.score / 2))
-    tx.storage.do(
-        "insert into question values (?, ?, ?, 'open', ?, null, null, null, null)",
-        answer.seq, stream.id, event.key, sure * costs.miss,
-    )  # fmt: skip
+    tx.unwritten.add_question(answer.seq, stream.id, event.key, sure * costs.miss)
 
 
 def score_unstored(tx: Transaction, name: str, events: list[Event]) -> list[bytes]:
