@@ -99,6 +99,20 @@ def test_a_bad_event_among_lines_leaves_the_others_in_order():
     run(scenario)
 
 
+def test_each_line_is_one_event():
+    async def scenario(wire):
+        a, b, c = (json.dumps(event(key)).encode() for key in "abc")
+        text = b"\n".join([a, b"", b + c, b"  ", c[:9], c[9:], c + b"\r", b])
+        headers = {b"content-type": b"application/x-ndjson"}
+        _, found = await wire.call("POST", "/v1/pay/events", text, headers=headers)
+        found = [json.loads(line) for line in found.splitlines()]
+        assert [line.get("key", "error") for line in found] == [
+            "a", "error", "error", "error", "c", "b",
+        ]  # fmt: skip
+
+    run(scenario)
+
+
 def test_a_client_may_wait_for_the_answer_to_each_line():
     async def scenario(wire):
         lines = [json.dumps(event(f"l{i}", a=float(i))).encode() + b"\n" for i in range(4)]

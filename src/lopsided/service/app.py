@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 import time
 from collections.abc import Callable, Coroutine
@@ -16,9 +17,23 @@ from .commands import admin, questions
 from .commands.events import AddEvents, history, score_unstored
 from .commands.labels import add_labels
 from .driver import Driver
-from .http import NDJSON, Patience, Request, Response, Routes, Send, decoded, refusal, reply
+from .http import (
+    JSON,
+    NDJSON,
+    Handler,
+    Immediate,
+    Patience,
+    Request,
+    Response,
+    Routes,
+    Send,
+    decoded,
+    refusal,
+    reply,
+)  # fmt: skip
 from .log import Journal
-from .sequencer import Transaction
+from .ndjson import Lines
+from .sequencer import Outcome, Transaction
 from .types import (
     Event,
     Events,
@@ -42,8 +57,6 @@ _VERDICT, _CONFIG = msgspec.json.Decoder(Verdict), msgspec.json.Decoder(StreamCo
 _MODEL, _PROMOTION = msgspec.json.Decoder(NewModel), msgspec.json.Decoder(Promotion)
 _NAME, _ANY = msgspec.json.Decoder(Name), msgspec.json.Decoder()
 _SEVERAL = re.compile(rb'\s*\{\s*"(events|labels)"')  # a list of them, not one
-_GROUP = 1000
-_AHEAD = 16  # groups of lines that wait for their answers
 
 
 class NewToken(msgspec.Struct, forbid_unknown_fields=True):
@@ -90,6 +103,10 @@ class App:
         self.stopping: Callable[[], bool] = lambda: False  # set by the server
         self.counts: dict[tuple[str, int], int] = {}
         self.routes = Routes()
+        self._immediate: dict[Handler, Immediate] = {
+            self.events: self.decide_now,
+            self.score: self.score_now,
+        }
         self._add_routes()
 
     def _add_routes(self) -> None:
@@ -150,17 +167,70 @@ class App:
             if role:
                 request.who = self.guard.check(request, role, desk.cookie(request))
             response = await handler(request)
-        except Refusal as error:
-            response = refusal(error)
         except Exception as error:
-            self.journal.fault(error)
-            response = refusal(Refusal(500, "the request failed"))
-        name = getattr(response, "status", 200)
-        self.counts[request.method, name] = self.counts.get((request.method, name), 0) + 1
+            response = self._failed(error)
         await response(send)
-        self.journal.request(
-            request.method, request.path, name, time.perf_counter() - started, request.who
-        )
+        self._note(request, getattr(response, "status", 200), started)
+
+    def _failed(self, error: Exception) -> Response:
+        """Return what a client is told about an error."""
+        if isinstance(error, Refusal):
+            return refusal(error)
+        self.journal.fault(error)
+        return refusal(Refusal(500, "the request failed"))
+
+    def _note(self, request: Request, status: int, started: float) -> None:
+        self.counts[request.method, status] = self.counts.get((request.method, status), 0) + 1
+        seconds = time.perf_counter() - started
+        self.journal.request(request.method, request.path, status, seconds, request.who)
+
+    # Without a task: what is called most ----------------------------------------------------------
+
+    def find_immediate(self, scope: dict[str, Any]) -> tuple[Request, Immediate, Patience] | None:
+        """Return a request and its handler if it can be served as soon as its body is there.
+
+        Everything else, including what is refused, is left to ASGI.
+        """
+        request = Request(scope, _nothing, self._body, self._patience)
+        size = request.headers.get(b"content-length", b"")
+        if not size.isdigit() or int(size) > self._body or request.kind != JSON:
+            return None
+        try:
+            handler, role, request.arguments = self.routes.find(request.method, request.path)
+            immediate = self._immediate.get(handler)
+            if immediate is None:
+                return None
+            request.who = self.guard.check(request, role, desk.cookie(request))
+        except Refusal:
+            return None
+        return request, immediate, self._patience
+
+    def serve_now(
+        self, request: Request, handler: Immediate, body: bytes, send: Callable[[Response], None]
+    ) -> None:
+        """Serve a request whose body is there; the response may come later."""
+        started = time.perf_counter()
+
+        def done(response: Response) -> None:
+            send(response)
+            self._note(request, response.status, started)
+
+        try:
+            handler(request, body, done)
+        except Exception as error:
+            done(self._failed(error))
+
+    async def _awaited(self, handler: Immediate, request: Request) -> Response:
+        """Serve a request by a handler that calls back."""
+        body = await request.body()
+        future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+
+        def done(response: Response) -> None:
+            if not future.done():
+                future.set_result(response)
+
+        handler(request, body, done)
+        return await future
 
     async def run(self, command: Any, *arguments: Any, reads: bool = False) -> Any:
         """Run a command in the next group."""
@@ -168,20 +238,46 @@ class App:
 
     def stream(self, name: str) -> Any:
         """Return a stream by name."""
-        return Transaction(self.driver.sequencer, 0.0).stream(name)
+        return self.driver.sequencer.stream(name)
 
     # Events ---------------------------------------------------------------------------------------
 
     async def events(self, request: Request) -> Any:
         """Decide on one event, several, or a stream of lines; each key is decided once."""
-        (name,) = request.arguments
         if request.kind == NDJSON:
-            return Lines(self, name, request)
-        body = await request.body()
-        if not _SEVERAL.match(body):
-            return Response((await self.decide(name, [decoded(_EVENT, body)]))[0])
-        answers = await self.decide(name, decoded(_EVENTS, body).events)
-        return Response(b'{"answers":[' + b",".join(answers) + b"]}")
+            decide = functools.partial(self.decide, request.arguments[0], each=True)
+            return Lines(decide, request)
+        return await self._awaited(self.decide_now, request)
+
+    def decide_now(self, request: Request, body: bytes, done: Callable[[Response], None]) -> None:
+        """Decide on one event or several."""
+        (name,) = request.arguments
+        several = _SEVERAL.match(body)
+        events = decoded(_EVENTS, body).events if several else [decoded(_EVENT, body)]
+
+        def answer(outcome: Outcome) -> None:
+            answers, error = outcome
+            if error is not None:
+                done(refusal(error))
+            else:
+                done(Response(_joined(answers) if several else answers[0]))
+
+        def decided(outcome: Outcome) -> None:
+            if outcome.refusal is None or outcome.refusal.status != 507:
+                return answer(outcome)
+            try:
+                self._post_unstored(name, events, answer)
+            except Refusal as error:
+                done(refusal(error))
+            return None
+
+        self.driver.post(AddEvents(name, events), decided)
+
+    def _post_unstored(
+        self, name: str, events: list[Event], answer: Callable[[Outcome], None]
+    ) -> None:
+        """Score events that cannot be stored, as the disk is full."""
+        self.driver.post(lambda tx: score_unstored(tx, name, events), answer, reads=True)
 
     async def decide(self, name: str, events: list[Event], *, each: bool = False) -> list[bytes]:
         """Return the answers about events; when the disk is full they are scored only.
@@ -198,18 +294,20 @@ class App:
 
     async def score(self, request: Request) -> Response:
         """Score events; nothing is stored or learned."""
-        (name,) = request.arguments
-        body = await request.body()
-        stream = self.stream(name)
+        return await self._awaited(self.score_now, request)
+
+    def score_now(self, request: Request, body: bytes, done: Callable[[Response], None]) -> None:
+        """Score one event or several."""
+        stream = self.stream(request.arguments[0])
         reasons = request.option("reasons") in ("1", "true")
         if not _SEVERAL.match(body):
             one = decoded(_ONE, body)
-            return reply(stream.score(one.features, one.costs, reasons=reasons))
+            return done(reply(stream.score(one.features, one.costs, reasons=reasons)))
         events = decoded(_MANY, body).events
         found = [stream.score(e.features, e.costs, reasons=reasons) for e in events]
         for score, event in zip(found, events, strict=True):
             score.key = event.key
-        return reply({"scores": found})
+        return done(reply({"scores": found}))
 
     async def event(self, request: Request) -> Response:
         """Return everything that is known of an event; hidden features only to an admin."""
@@ -370,70 +468,17 @@ class App:
         return pages.docs(self.routes)
 
 
+async def _nothing() -> dict[str, Any]:
+    return {"type": "http.disconnect"}
+
+
+def _joined(answers: list[bytes]) -> bytes:
+    return b'{"answers":[' + b",".join(answers) + b"]}"
+
+
 def _merged(config: StreamConfig, body: bytes) -> bytes:
     """Return settings with those that a body changes."""
     changed = decoded(_ANY, body)
     if not isinstance(changed, dict):
         raise Refusal(422, "the settings must be an object")
     return encode({**msgspec.to_builtins(config), **changed})
-
-
-Ahead = asyncio.Queue["asyncio.Future[list[bytes]] | None"]
-
-
-class Lines:
-    """An answer that grows with the request: lines in, lines out."""
-
-    status = 200
-
-    def __init__(self, app: App, name: str, request: Request) -> None:
-        self._app, self._name, self._request = app, name, request
-
-    async def __call__(self, send: Send) -> None:
-        """Decide on lines as they come in; a bad line is answered by an error."""
-        await send(
-            {"type": "http.response.start", "status": 200, "headers": [(b"content-type", NDJSON)]}
-        )
-        ahead: Ahead = asyncio.Queue(_AHEAD)
-        reader = asyncio.create_task(self._read(ahead))
-        try:
-            while (found := await ahead.get()) is not None:
-                await _send_line(send, b"\n".join(await found))
-        except Refusal as error:
-            await _send_line(send, refusal(error).body)
-        finally:
-            reader.cancel()
-            while not ahead.empty():
-                if (found := ahead.get_nowait()) is not None:
-                    found.cancel()
-        await send({"type": "http.response.body", "body": b""})
-
-    async def _read(self, ahead: Ahead) -> None:
-        """Read on while earlier lines wait for their answers, which come in order."""
-        try:
-            async for lines in self._request.lines():
-                for at in range(0, len(lines), _GROUP):
-                    await ahead.put(asyncio.create_task(self._decide(lines[at : at + _GROUP])))
-        except Exception as error:
-            failed = asyncio.get_running_loop().create_future()
-            failed.set_exception(error)
-            await ahead.put(failed)
-        await ahead.put(None)
-
-    async def _decide(self, lines: list[bytes]) -> list[bytes]:
-        """Return a line for each line; bad ones are refused, the others decided."""
-        out: list[bytes] = []
-        events = []
-        for line in lines:
-            try:
-                events.append(decoded(_EVENT, line))
-                out.append(b"")
-            except Refusal as error:  # noqa: PERF203
-                out.append(refusal(error).body)
-        answers = await self._app.decide(self._name, events, each=True) if events else []
-        found = iter(answers)
-        return [line or next(found) for line in out]
-
-
-async def _send_line(send: Send, line: bytes) -> None:
-    await send({"type": "http.response.body", "body": line + b"\n", "more_body": True})

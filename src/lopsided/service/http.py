@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote
@@ -24,28 +25,25 @@ class Patience:
 
     def __init__(self, seconds: float = 30.0) -> None:
         self._seconds = seconds
-        self._waiting: dict[asyncio.Task[Any], float] = {}
+        self._waiting: dict[Any, tuple[float, Callable[[], object]]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def wait(self) -> asyncio.Task[Any]:
-        """Begin to wait."""
-        task = asyncio.current_task()
-        assert task is not None
+    def wait(self, who: Any, late: Callable[[], object]) -> None:
+        """Begin to wait; `late` is called if that takes too long."""
         loop = asyncio.get_running_loop()
-        self._waiting[task] = loop.time()
+        self._waiting[who] = loop.time(), late
         if self._timer is None:
             self._timer = loop.call_later(self._seconds / 4, self._look)
-        return task
 
-    def done(self, task: asyncio.Task[Any]) -> None:
+    def done(self, who: Any) -> None:
         """Stop waiting."""
-        self._waiting.pop(task, None)
+        self._waiting.pop(who, None)
 
     def _look(self) -> None:
         loop = asyncio.get_running_loop()
-        for task, since in list(self._waiting.items()):
+        for since, late in list(self._waiting.values()):
             if loop.time() - since > self._seconds:
-                task.cancel(_LATE)
+                late()
         again = bool(self._waiting)
         self._timer = loop.call_later(self._seconds / 4, self._look) if again else None
 
@@ -57,7 +55,8 @@ class Request:
         self, scope: Mapping[str, Any], receive: Receive, limit: int, patience: Patience
     ) -> None:
         self.method: str = scope["method"]
-        self.path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
+        raw: bytes | None = scope.get("raw_path")
+        self.path: str = scope["path"] if raw is None else raw.decode("latin-1")
         self._query: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.arguments: tuple[str, ...] = ()
@@ -113,29 +112,29 @@ class Request:
             if not message.get("more_body"):
                 return b"".join(parts)
 
-    async def lines(self) -> AsyncIterator[list[bytes]]:
-        """Yield the lines of a body as they come in, those that came together at once."""
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Yield the lines of a body as they come in, those that came together as one text."""
         rest = b""
         while True:
             message = await self._next()
-            *lines, rest = (rest + message.get("body", b"")).split(b"\n")
+            whole, end, rest = (rest + message.get("body", b"")).rpartition(b"\n")
             if len(rest) > self._limit:
                 raise self._too_large()
-            if lines := [line for line in lines if line.strip()]:
-                yield lines
-            if not message.get("more_body"):
-                if rest.strip():
-                    yield [rest]
+            last = not message.get("more_body")
+            if text := (whole + end + rest if last else whole):
+                yield text
+            if last:
                 return
 
     async def _next(self) -> dict[str, Any]:
-        patience = self._patience
-        task = patience.wait()
+        patience, task = self._patience, asyncio.current_task()
+        assert task is not None
+        patience.wait(task, functools.partial(task.cancel, _LATE))
         try:
             message = await self._receive()
         except asyncio.CancelledError as stop:
             if stop.args == (_LATE,):
-                raise Refusal(408, "the body did not come") from None
+                raise late() from None
             raise
         finally:
             patience.done(task)
@@ -150,6 +149,11 @@ class Request:
 
     def _too_large(self) -> Refusal:
         return Refusal(413, f"a body has at most {self._limit} bytes")
+
+
+def late() -> Refusal:
+    """Return what is said to a client whose body did not come."""
+    return Refusal(408, "the body did not come")
 
 
 def decoded(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
@@ -172,8 +176,8 @@ class Response:
     ) -> None:
         self.body, self.status, self.kind, self.headers = body, status, kind, headers
 
-    async def __call__(self, send: Send) -> None:
-        """Send it."""
+    def all_headers(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers."""
         headers = [
             (b"content-type", self.kind),
             (b"content-length", str(len(self.body)).encode()),
@@ -181,7 +185,12 @@ class Response:
             (b"x-content-type-options", b"nosniff"),
         ]
         headers += [(k.encode(), v.encode("latin-1", "replace")) for k, v in self.headers.items()]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        return headers
+
+    async def __call__(self, send: Send) -> None:
+        """Send it."""
+        start = {"type": "http.response.start", "status": self.status}
+        await send({**start, "headers": self.all_headers()})
         await send({"type": "http.response.body", "body": self.body})
 
 
@@ -197,6 +206,7 @@ def refusal(error: Refusal) -> Response:
 
 _REMEMBERED = 256
 Handler = Callable[[Request], Awaitable[Any]]
+Immediate = Callable[[Request, bytes, Callable[[Response], None]], None]  # calls back when done
 
 
 class Routes:
