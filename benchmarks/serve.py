@@ -98,7 +98,7 @@ def _groups(
         ),
         contender(
             "the same, batches of 100", ours, port, "/v1/pay/events", bodies.batch, work=100,
-            connections=4,
+            connections=8,
         ),
     ]  # fmt: skip
     if theirs:
@@ -167,7 +167,7 @@ def _rates(seconds: float, port: int, bodies: Bodies, folder: str) -> Group:
         [
             Contender("a commit of SQLite, one after the other", commits, ours=False),
             Contender("lopsided serve, 64 connections", events(64, bodies.event), goal=40.0),
-            Contender("batches of 100, 4 connections", events(4, bodies.batch), 100),
+            Contender("batches of 100, 8 connections", events(8, bodies.batch), 100),
         ],
         "a commit of SQLite, one after the other",
         note="wall time, the load from the same machine",

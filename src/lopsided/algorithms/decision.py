@@ -76,6 +76,13 @@ class Decisions(Sequence[Decision]):
         found: NDArray[Any] = classes[self._alarms.astype(np.intp)]
         return found
 
+    def are(self, label: Any) -> list[bool]:
+        """Say for each event whether this is the label predicted."""
+        if self._labels.positive == label:
+            found: list[bool] = self._alarms.tolist()
+            return found
+        return [self._labels.negative == label and not alarm for alarm in self._alarms.tolist()]
+
     def __repr__(self) -> str:
         return f"<Decisions on {len(self):,} events: {int(self.asked.sum()):,} labels wanted>"
 

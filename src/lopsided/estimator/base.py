@@ -13,7 +13,7 @@ from ..errors import InputError
 from . import state as entry
 from .batch import as_weights
 from .columns import check_columns
-from .fitted import Snapshot
+from .fitted import Fitted, Snapshot
 from .frames import as_frame
 from .labels import Labels, as_labels
 from .learning import Learning, put
@@ -215,6 +215,10 @@ class OnlineClassifier(Routed, Learning):
         score = None if fitted is None else fitted.core.score_one(x)
         if fitted is None or score is None:
             score, fitted = self.score_one(x), self.fitted
+        return self._label_at(fitted, score, x)
+
+    def _label_at(self, fitted: Fitted, score: float, x: Any) -> Any:
+        """Return the label predicted for an event that has this score."""
         decoded = fitted.labels.decoded or fitted.labels.decode_both()
         costs = fitted.costs if fitted.current else self.costs
         if fitted.by_sign and costs is None:

@@ -14,6 +14,7 @@ from .batch import is_events
 from .parameters import is_number, nearest
 
 KINDS = ("miss", "alarm", "hit", "pass")  # in the order of the core
+_KNOWN = frozenset(KINDS)
 Table = NDArray[np.float64]
 Prices = tuple[float, float, float, float]
 _FREE = (None, None, 0.0, 0.0)  # what an answer costs if nothing is said
@@ -63,6 +64,8 @@ def price_table(costs: Any, X: Any, rows: int) -> Table | None:
     """
     if costs is None:
         return None
+    if (fixed := _fixed(costs)) is not None:
+        return fixed
     check_costs(costs)
     found = [_prices(name, costs.get(name, 0.0), X, rows) for name in KINDS]
     size = max(len(each) for each in found)
@@ -73,6 +76,16 @@ def price_table(costs: Any, X: Any, rows: int) -> Table | None:
         row, k = np.argwhere(~np.isfinite(table))[0].tolist()
         raise BadRowError(f"costs: {KINDS[k]!r} of row {row} is {table[row, k]}", row)
     return table
+
+
+def _fixed(costs: Any) -> Table | None:
+    """Return the prices of all events where they are plainly valid numbers; else None."""
+    if type(costs) is not dict or not costs.keys() <= _KNOWN:
+        return None
+    found = miss, alarm, hit, passed = tuple(map(costs.get, KINDS, _FREE))
+    if not all(type(price) in (int, float) and math.isfinite(price) for price in found):
+        return None
+    return np.array([found], dtype=np.float64) if miss > hit and alarm > passed else None
 
 
 def event_prices(costs: Any, x: Any) -> Prices | None:

@@ -11,6 +11,7 @@ from .types import Costs
 
 _BINS = 10
 _FAST, _SLOW = 1 / 500, 1 / 20_000
+_SETTLED = 20_010  # values after which the rates no longer change
 
 
 class Account(Struct):
@@ -79,6 +80,11 @@ class Drift(Struct):
         n, recent, usual, square = self.events, self.recent, self.usual, self.square
         for value in values:
             n += 1
+            if n > _SETTLED:
+                recent += _FAST * (value - recent)
+                usual += _SLOW * (value - usual)
+                square += _SLOW * (value * value - square)
+                continue
             recent += (_FAST if n * _FAST > 1 else 1 / n) * (value - recent)
             rate = _SLOW if n * _SLOW > 1 else 1 / n
             usual += rate * (value - usual)

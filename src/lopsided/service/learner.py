@@ -25,7 +25,7 @@ class Met(NamedTuple):
 
     first: int  # the number of the first one
     score: list[float]
-    predicted: list[Any]
+    alarm: list[bool]  # whether the label predicted is the positive one
     asked: list[bool]
     probability: list[float]
     forgotten: int
@@ -100,20 +100,28 @@ class Learner:
         self.model.check_params()
         self.model.refresh()
 
-    def meet(self, xs: list[dict[str, Any]], times: Sequence[float], *, alone: bool = True) -> Met:
+    def meet(
+        self,
+        xs: list[dict[str, Any]],
+        times: Sequence[float],
+        positive: Any,
+        *,
+        alone: bool = True,
+    ) -> Met:
         """Meet events, all or none if one of them is bad; `alone`: a single one is just asked."""
         time = list(times) if self.model.needs_time else None
         if alone and len(xs) == 1:
             one = self.model.ask(xs[0], time=None if time is None else time[0])
             return Met(
-                one.id, [one.score], [one.predicted], [one.asked], [one.probability],
+                one.id, [one.score], [bool(one.predicted == positive)], [one.asked],
+                [one.probability],
                 int(one.forgotten is not None),
             )  # fmt: skip
         found = self.model.ask_many(xs, time=time)
         return Met(
             found.first,
             found.score.tolist(),
-            found.predicted.tolist(),
+            found.are(positive),
             found.asked.tolist(),
             found.probability.tolist(),
             found.n_forgotten,
@@ -155,7 +163,8 @@ class Learner:
 
     def judged(self, x: dict[str, Any], positive: Any) -> tuple[float, bool]:
         """Return the score of an event that is not met, and whether it would be flagged."""
-        return self.model.score_one(x), bool(self.model.predict_one(x) == positive)
+        score = self.model.score_one(x)
+        return score, bool(self.model._label_at(self.model.fitted, score, x) == positive)
 
     def probabilities(self, scores: Sequence[float]) -> Sequence[float | None]:
         """Return the probability of a positive at each score, where the model can say."""

@@ -51,19 +51,31 @@ _read_values = msgspec.msgpack.Decoder(list[bool | float | str]).decode
 
 def pack_events(events: Sequence[Event]) -> bytes:
     """Return events, whose times are seconds, as the body of a row."""
-    names: dict[tuple[str, ...], int] = {}
-    shapes = [names.setdefault(tuple(event.features), len(names)) for event in events]
+    names, shapes = _shapes(events)
     return _encode(
         (
             [event.key for event in events],
             [event.time for event in events],
-            list(names),
-            shapes if len(names) > 1 else None,
+            names,
+            shapes,
             [list(event.features.values()) for event in events],
             {i: event.costs for i, event in enumerate(events) if event.costs is not None},
             {i: event.show for i, event in enumerate(events) if event.show is not None},
         )
     )
+
+
+def _shapes(events: Sequence[Event]) -> tuple[list[Any], list[int] | None]:
+    """Return all lists of names that events have, and the place of that of each event.
+
+    The places are None if there is only one list, which is looked for first.
+    """
+    first = list(events[0].features)
+    if all(list(event.features) == first for event in events):
+        return [first], None
+    names: dict[tuple[str, ...], int] = {}
+    shapes = [names.setdefault(tuple(event.features), len(names)) for event in events]
+    return list(names), shapes
 
 
 def pack_answers(answers: Sequence[Answer]) -> bytes:

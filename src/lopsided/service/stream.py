@@ -81,7 +81,7 @@ class Stream:
         champion, xs = self.champion, [event.features for event in events]
         try:
             check_name_count(champion, xs, self.config.max_features)
-            found = champion.meet(xs, times)
+            found = champion.meet(xs, times, self.config.positive)
         except _BAD as error:
             row = getattr(error, "row", None)
             where = f"event {row}: " if row is not None and len(xs) > 1 else ""
@@ -97,9 +97,9 @@ class Stream:
                 continue
             learner = self.learners[known.name]
             try:
-                found = learner.meet(xs, times, alone=False)
+                found = learner.meet(xs, times, self.config.positive, alone=False)
                 if learner.ready:
-                    out[known.name] = [label == self.config.positive for label in found.predicted]
+                    out[known.name] = found.alarm
             except _BAD as error:
                 known.failed = str(error)
         return out
@@ -108,13 +108,14 @@ class Stream:
         self, events: Sequence[Event], met: Met, shadows: dict[str, list[bool]], seq: int
     ) -> list[Answer]:
         """Return the answers to events that were met, and count them."""
-        state, champion, positive = self.state, self.champion, self.config.positive
+        state, champion = self.state, self.champion
         sure = champion.probabilities(met.score)
-        alarms = [label == positive for label in met.predicted]
-        flags = [champion.ready and alarm for alarm in alarms]
-        for i, event in enumerate(events):
-            if event.costs is not None:
-                flags[i] = self._flag(alarms[i], sure[i], event.costs)
+        flags = met.alarm if champion.ready else [False] * len(events)
+        own = [i for i, event in enumerate(events) if event.costs is not None]
+        if own:
+            flags = flags.copy()
+        for i in own:
+            flags[i] = self._flag(met.alarm[i], sure[i], events[i].costs)
         name, first = state.champion, met.first
         answers = [
             Answer(event.key, seq + i, first + i, score, flag, asked, chance, name, probability)
@@ -122,12 +123,13 @@ class Stream:
                 zip(events, met.score, flags, met.asked, met.probability, sure, strict=True)
             )
         ]
-        for i, answer in enumerate(answers):
-            if answer.asked:
-                unsure = "unsure" if answer.ask_probability >= 0.5 else "check"
-                answer.why = "suspected" if answer.flag else unsure
-                answer.reasons = champion.reasons(events[i].features)
-            if shadows:
+        for i in [i for i, asked in enumerate(met.asked) if asked]:
+            answer = answers[i]
+            unsure = "unsure" if answer.ask_probability >= 0.5 else "check"
+            answer.why = "suspected" if answer.flag else unsure
+            answer.reasons = champion.reasons(events[i].features)
+        if shadows:
+            for i, answer in enumerate(answers):
                 answer.shadow = {name: said[i] for name, said in shadows.items()}
         state.events += len(answers)
         state.flagged += sum(flags)
