@@ -112,8 +112,11 @@ def test_labels_that_wait_for_events_are_not_passed_by(tmp_path):
     desk.storage.close()
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_nothing_is_answered_before_its_own_commit(tmp_path, fails):
+FULL = sqlite3.OperationalError("database or disk is full")
+
+
+@pytest.mark.parametrize(("error", "status"), [(None, 200), (FULL, 507), (TypeError("?"), 500)])
+def test_nothing_is_answered_before_its_own_commit(tmp_path, error, status):
     desk, _ = taught(tmp_path)
     batch, _ = events(400, seed=3, first=100)
     commit, gate, inside = desk.storage.commit, threading.Event(), threading.Event()
@@ -121,8 +124,8 @@ def test_nothing_is_answered_before_its_own_commit(tmp_path, fails):
     def slow():
         inside.set()
         assert gate.wait(60)
-        if fails:
-            raise sqlite3.OperationalError("database or disk is full")
+        if error is not None:
+            raise error
         commit()
 
     async def scenario():
@@ -144,8 +147,8 @@ def test_nothing_is_answered_before_its_own_commit(tmp_path, fails):
         return found
 
     found = asyncio.run(scenario())
-    if fails:
-        assert {one.status for one in found} == {507}
+    if error is not None:
+        assert {one.status for one in found} == {status}
         assert desk.stream.state.events == 60
     else:
         told = [answer for part in found for answer in part]

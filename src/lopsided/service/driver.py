@@ -133,9 +133,7 @@ class Driver:
             outcomes, written = self.sequencer.run(taken, self.clock())
         except Exception as error:
             return self._die(error)
-        if self.sequencer.fault is not None:
-            self.journal.fault(self.sequencer.fault)
-            self.sequencer.fault = None
+        self._note_fault()
         applied, self._applied = self._applied, []
         if written:
             self._busy = True
@@ -145,6 +143,11 @@ class Driver:
             if self._waiting:
                 self._loop.call_soon(self._turn)
         return None
+
+    def _note_fault(self) -> None:
+        if self.sequencer.fault is not None:
+            self.journal.fault(self.sequencer.fault)
+            self.sequencer.fault = None
 
     def _die(self, error: BaseException) -> None:
         """End the process: the models cannot be built from the disk, so nothing may be answered."""
@@ -172,19 +175,19 @@ class Driver:
         while (work := self._work.get()) is not None:
             group, applied = work
             started = time.monotonic()
-            error = None
+            error: Exception | None = None
             try:
                 sync = started - self._synced > _WITNESS_EVERY
                 group.commit(self.sequencer.witness, sync=sync)
                 if sync:
                     self._synced = started
-            except (sqlite3.Error, OSError) as failure:
+            except Exception as failure:  # whatever it is, somebody waits
                 error = failure
             self.commit_seconds += time.monotonic() - started
             self._loop.call_soon_threadsafe(self._committed, group.outcomes, applied, error)
 
     def _committed(
-        self, outcomes: list[Outcome], applied: list[Done], error: sqlite3.Error | OSError | None
+        self, outcomes: list[Outcome], applied: list[Done], error: Exception | None
     ) -> None:
         self._busy = False
         self.sequencer.committing = None
@@ -194,7 +197,9 @@ class Driver:
                 refusal = self.sequencer.fail(error)
             except Exception as failure:
                 return self._die(failure)
-            self.journal.say(f"read-only: {error}")
+            if self.sequencer.read_only is not None:
+                self.journal.say(f"read-only: {error}")
+            self._note_fault()
             outcomes = [Outcome(None, refusal)] * len(applied)
         self._turn()  # first, so that the disk has something to do
         return _answer(outcomes, applied)
