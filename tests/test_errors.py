@@ -174,6 +174,7 @@ INTERNAL = {
     "_atomic.py": {"IsADirectoryError", "FileNotFoundError", "OSError"},
     "comparison/journal.py": {"ValueError"},  # a line that is not as it was written
     "data/readers/npz.py": {"ValueError"},  # becomes a DataError
+    "service/sequencer.py": {"RuntimeError"},  # a fault of the service itself
     "data/sets/downloads.py": {"NotADirectoryError"},
 }
 

@@ -133,3 +133,30 @@ def test_classifiers_from_elsewhere_say_that_they_take_no_texts():
         pipeline = make_pipeline(FeatureHasher(64), SGDClassifier(loss="log_loss", random_state=1))
         found = lopsided.progressive(pipeline, X, Y, refit_every=100)
         assert len(found.scores) == N
+
+
+def test_whole_numbers_are_one_category_whatever_their_type():
+    codes = FRAME["items"]
+    model = COG().fit(FRAME.assign(items=codes.astype("category")), Y)
+    wanted = model.score_many(FRAME.assign(items=codes.astype(str)))
+    for items in (codes.astype(float), codes, codes.astype(float).astype("category")):
+        assert model.score_many(FRAME.assign(items=items)).tolist() == wanted.tolist()
+
+
+def test_frames_that_cannot_be_read():
+    model = COG().fit(FRAME, Y)
+    for give in FORMS.values():
+        for call in (model.predict, lambda X: model.partial_fit(X, []), lambda X: COG().fit(X, [])):
+            with pytest.raises(InputError, match="0 sample"):
+                call(give(FRAME.head(0)))
+    nested = pa.table({"a": [{"b": 1}, {"b": 2}], "c": ["x", "y"]})
+    with pytest.raises(InputError, match="column 'a' does not hold numbers"):
+        COG().fit(nested, [0, 1])
+
+
+def test_a_comparison_of_a_frame_can_be_resumed(tmp_path):
+    path = tmp_path / "journal"
+    found = [lopsided.compare(["PA"], FRAME, Y, permutations=2, resume=path) for _ in range(2)]
+    assert found[0].rows[0].mean == found[1].rows[0].mean
+    with pytest.raises(InputError):
+        lopsided.compare(["PA"], FRAME.assign(shop="x"), Y, permutations=2, resume=path)

@@ -156,3 +156,25 @@ def test_nothing_is_answered_before_its_own_commit(tmp_path, error, status):
         assert list(desk.storage.answers(1, [e.key for e in batch]).values()) == told
     assert the_same(desk)
     desk.storage.close()
+
+
+def test_an_answer_that_cannot_be_given_holds_up_no_other(tmp_path):
+    desk, _ = taught(tmp_path)
+    batch, _ = events(40, seed=3, first=100)
+    told = []
+
+    def broken(_):
+        raise OSError("gone")
+
+    async def scenario():
+        driver = Driver(desk.sequencer, Journal(Quiet()), clock=lambda: desk.now)
+        for part in (batch[:20], batch[20:], batch[:20]):  # the last is written before
+            driver.post(request(part[:10]), broken)
+            driver.post(request(part[10:]), told.append)
+        while len(told) < 3:
+            await asyncio.sleep(0.01)
+        await asyncio.wait_for(driver.stop(), 60)
+
+    asyncio.run(scenario())
+    assert [len(outcome.value) for outcome in told] == [10, 10, 10]
+    desk.storage.close()

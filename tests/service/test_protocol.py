@@ -126,7 +126,7 @@ def test_a_body_in_pieces_and_one_that_does_not_come(monkeypatch):
         assert await it.read.read() == b""
         assert it.quick == 1
 
-    connected(monkeypatch, scenario, patience=0.4)
+    connected(monkeypatch, scenario, patience=2.0)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,20 @@ def test_what_is_unusual_takes_the_longer_way(monkeypatch, body, more, status):
         if "Expect: 100-continue" in more:
             assert (await it.read.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100")
         assert (await it.answer())[0] == status
+        assert it.quick == 0
+
+    connected(monkeypatch, scenario)
+
+
+def test_an_old_version_that_wants_to_stay_takes_the_longer_way(monkeypatch):
+    async def scenario(it):
+        data = json.dumps(event("e")).encode()
+        it.write.write(
+            b"POST /v1/pay/events HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n"
+            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(data) + data
+        )
+        assert (await it.answer())[0] == 200
+        assert await asyncio.wait_for(it.read.read(), 60) == b""  # closed: that is its end
         assert it.quick == 0
 
     connected(monkeypatch, scenario)

@@ -320,17 +320,18 @@ class World:
         """Let everything come to rest: repeat what was lost, and settle."""
         self.disk.full = False
         for _ in range(200):
-            wanted = []
+            wanted, settled = [], False
             try:
                 if self.sequencer.probe():
                     wanted, self.waiting = self.waiting, []
                     self.now += 100
                     self._group([*wanted, ("settle", None)])
+                    settled = not self.sequencer.read_only
             except CrashError:
                 self.crashes += 1
                 self.waiting += wanted
                 self.start()
-            if not self.waiting and not wanted:  # what was repeated has settled, too
+            if settled and not self.waiting and not wanted:  # what was repeated has, too
                 break
         self.check()
         self.check_bits()

@@ -225,29 +225,30 @@ struct SparseLearner {
     if constexpr (Rule::width % 2 == 0)
       for (; k + 2 <= room; k += 2)
         for (std::size_t i = 0; i < Rule::width; i += 2)
-          pairs(pair(row(k) + i), pair(row(k + 1) + i), pair(near + i * room + k), pair(near + (i + 1) * room + k));
+          pairs(row(k) + i, row(k + 1) + i, near + i * room + k, near + (i + 1) * room + k);
     for (; k < room; ++k)
       for (std::size_t i = 0; i < Rule::width; ++i) one(row(k)[i], near[i * room + k]);
   }
-  static Double2View& pair(double* at) { return *reinterpret_cast<Double2View*>(at); }
 
   void gather(const RowLike auto& x) {
     room_ = static_cast<std::size_t>(x.size);
     if (near_.size() < room_ * Rule::width) near_.resize(room_ * Rule::width);
     exchange(
         x,
-        [](const Double2View& a, const Double2View& b, Double2View& first, Double2View& second) {
-          first = Double2View{a[0], b[0]};
-          second = Double2View{a[1], b[1]};
+        [](const double* a, const double* b, double* first, double* second) {
+          const Double2 x = load2(a), y = load2(b);
+          store2(first, Double2{x[0], y[0]});
+          store2(second, Double2{x[1], y[1]});
         },
         [](double from, double& to) { to = from; });
   }
   void scatter(const RowLike auto& x) {
     exchange(
         x,
-        [](Double2View& a, Double2View& b, const Double2View& first, const Double2View& second) {
-          a = Double2View{first[0], second[0]};
-          b = Double2View{first[1], second[1]};
+        [](double* a, double* b, const double* first, const double* second) {
+          const Double2 x = load2(first), y = load2(second);
+          store2(a, Double2{x[0], y[0]});
+          store2(b, Double2{x[1], y[1]});
         },
         [](double& to, double from) { to = from; });
   }

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import DataError, InputError
-from ..estimator.frames import frame_array
+from ..estimator.frames import as_frame, frame_array
 
 try:
     import fcntl
@@ -145,6 +145,10 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield repr((matrix.shape, getattr(matrix, "names", None))).encode()
         yield from _parts([matrix.indptr, matrix.indices, matrix.data])
     elif hasattr(value, "columns") or hasattr(value, "column_names"):
+        value = as_frame(value)
+        if isinstance(value, list):
+            yield from _parts(value)
+            return
         array, names, _ = frame_array(value)
         yield repr(names).encode()
         yield from _parts(array)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import PYTHON, BadRowError, InputError, Parameter, Text
-from .frames import FrameEvents, frame_names, moments
+from .frames import FrameEvents, category_text, frame_names, moments
 from .schema import Schema
 from .times import clock_names, clock_of, seconds
 
@@ -136,7 +136,7 @@ class Expected:
                 strange.append(name)
             elif known is str:
                 if kind is not str:
-                    event = {**event, name: str(value)}
+                    event = {**event, name: category_text(value)}
             elif known is object:
                 continue
             elif (kind is str and value != MISSING) or (is_flag(value) and known is not bool):
@@ -236,6 +236,8 @@ def frame_as_known(X: Any, schema: Schema, learning: bool) -> Any:
 
     Columns that are no features, and unknown ones that are to be ignored, are left out.
     """
+    if not len(X):
+        return X
     names = list(X[0]) if isinstance(X, FrameEvents) else frame_names(X) or []
     clock = schema.time_features if schema.time_features in names else None
     left_out = schema.aside - schema.features - {clock}

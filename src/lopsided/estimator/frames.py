@@ -33,7 +33,7 @@ def as_frame(X: Any) -> Any:
     X = as_table(X)
     if hasattr(X, "collect") or not is_frame(X) or frame_names(X) is None:
         return X
-    columns = {name: X[name] for name in frame_names(X) or ()}
+    columns = {name: X[name] for name in frame_names(X) or ()} if len(X) else {}
     texts = [name for name, column in columns.items() if _holds_texts(column)]
     if not texts:
         return X
@@ -112,6 +112,8 @@ def frame_array(X: Any) -> tuple[NDArray[Any], list[str] | None, list[str]]:
     if whole is not None:
         return whole, named, []
     columns = named or list(X.columns)
+    if not len(X):
+        return np.empty((0, len(columns))), named, []
     out, flags = np.empty((len(X), len(columns)), order="F"), []
     for j, column in enumerate(columns):
         values = _numbers(column, X[column])
@@ -172,8 +174,13 @@ def _texts(column: Any) -> list[str | None]:
     cells = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
     if all(cell.__class__ is str for cell in cells):
         return list(cells)
-    known = {c: c if c.__class__ is str else None if _is_null(c) else str(c) for c in set(cells)}
+    known = {cell: None if _is_null(cell) else category_text(cell) for cell in set(cells)}
     return [known[cell] for cell in cells]
+
+
+def category_text(value: Any) -> str:
+    """Return the name of a category that is a number; whole ones are alike, whatever their type."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _is_null(cell: Any) -> bool:
@@ -184,5 +191,5 @@ def _holds_texts(column: Any) -> bool:
     """Say whether a column of a frame holds texts or is one of categories."""
     kind = str(getattr(column, "dtype", None) or getattr(column, "type", "")).lower()
     if kind != "object":
-        return kind.startswith(_TEXTS)
+        return kind.startswith(_TEXTS) and not kind.startswith("struct")
     return any(isinstance(cell, str) for cell in column.tolist())

@@ -39,11 +39,6 @@ def _resolve(future: asyncio.Future[Any], outcome: Outcome) -> None:
         future.set_exception(outcome.refusal)
 
 
-def _answer(outcomes: list[Outcome], applied: list[Done]) -> None:
-    for outcome, done in zip(outcomes, applied, strict=True):
-        done(outcome)
-
-
 class Driver:
     """Lets commands wait, runs them in groups, and answers when the disk has them.
 
@@ -139,10 +134,17 @@ class Driver:
             self._busy = True
             self._work.put((self.sequencer.close_group(), applied))
         else:
-            _answer(outcomes, applied)
+            self._answer(outcomes, applied)
             if self._waiting:
                 self._loop.call_soon(self._turn)
         return None
+
+    def _answer(self, outcomes: list[Outcome], applied: list[Done]) -> None:
+        for outcome, done in zip(outcomes, applied, strict=True):
+            try:
+                done(outcome)
+            except Exception as error:  # noqa: PERF203  # others still wait
+                self.journal.fault(error)
 
     def _note_fault(self) -> None:
         if self.sequencer.fault is not None:
@@ -168,7 +170,7 @@ class Driver:
         kept, self._size = [one for one in self._waiting if one[2]], 0
         gone = [done for _, done, reads in self._waiting if not reads]
         self._waiting = deque(kept)
-        _answer([Outcome(None, refusal)] * len(gone), gone)
+        self._answer([Outcome(None, refusal)] * len(gone), gone)
 
     def _commits(self) -> None:
         """Commit groups, in the thread."""
@@ -202,7 +204,7 @@ class Driver:
             self._note_fault()
             outcomes = [Outcome(None, refusal)] * len(applied)
         self._turn()  # first, so that the disk has something to do
-        return _answer(outcomes, applied)
+        return self._answer(outcomes, applied)
 
     # Answers that can no longer be undone ---------------------------------------------------------
 

@@ -132,7 +132,9 @@ class Protocol(HttpToolsProtocol):
             return None
         if self.flow.write_paused or self.expect_100_continue or b"?" in self.url:
             return None
-        if parser.get_method() != b"POST" or not parser.should_keep_alive():
+        if parser.get_method() != b"POST" or parser.get_http_version() != "1.1":
+            return None
+        if not parser.should_keep_alive():
             return None
         if len(self.connections) >= (self.limit_concurrency or math.inf):
             return None

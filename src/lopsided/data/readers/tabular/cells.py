@@ -20,7 +20,7 @@ from .clock import TimeFeatures
 from .columns import Columns
 from .means import MeansAfter, RunningMeans
 
-TIME = "a time: seconds since 1970, or a date like 2026-01-31T08:15"
+TIME = "a time: seconds since 1970, or a date like 2026-01-31T08:15, not milliseconds"
 
 
 @dataclasses.dataclass
