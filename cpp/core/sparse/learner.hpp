@@ -237,8 +237,8 @@ struct SparseLearner {
         x,
         [](const double* a, const double* b, double* first, double* second) {
           const Double2 x = load2(a), y = load2(b);
-          store2(first, Double2{x[0], y[0]});
-          store2(second, Double2{x[1], y[1]});
+          store2(first, __builtin_shufflevector(x, y, 0, 2));
+          store2(second, __builtin_shufflevector(x, y, 1, 3));
         },
         [](double from, double& to) { to = from; });
   }
@@ -247,8 +247,8 @@ struct SparseLearner {
         x,
         [](double* a, double* b, const double* first, const double* second) {
           const Double2 x = load2(first), y = load2(second);
-          store2(a, Double2{x[0], y[0]});
-          store2(b, Double2{x[1], y[1]});
+          store2(a, __builtin_shufflevector(x, y, 0, 2));
+          store2(b, __builtin_shufflevector(x, y, 1, 3));
         },
         [](double& to, double from) { to = from; });
   }
