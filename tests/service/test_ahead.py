@@ -178,3 +178,19 @@ def test_an_answer_that_cannot_be_given_holds_up_no_other(tmp_path):
     asyncio.run(scenario())
     assert [len(outcome.value) for outcome in told] == [10, 10, 10]
     desk.storage.close()
+
+
+def test_a_snapshot_that_cannot_be_written_is_one_refusal_for_each_command(tmp_path, monkeypatch):
+    desk, _ = taught(tmp_path)
+    batch, _ = events(40, seed=3, first=100)
+    sequencer = desk.sequencer
+
+    def full(_):
+        raise FULL
+
+    monkeypatch.setattr(sequencer, "write_snapshot", full)
+    monkeypatch.setattr(sequencer, "snapshot_every", 1)
+    outcomes, written = sequencer.run([request(batch[:20]), request(batch[20:])], desk.now)
+    assert not written
+    assert [outcome.refusal.status for outcome in outcomes] == [507, 507]
+    desk.storage.close()

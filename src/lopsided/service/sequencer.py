@@ -218,6 +218,7 @@ class Sequencer:
         Commands that were applied ahead are in the same group, and their outcomes come first.
         """
         group = self._opened(now)
+        size = len(group.outcomes) + len(commands)
         try:
             if group.error is not None:
                 raise group.error
@@ -225,7 +226,7 @@ class Sequencer:
             if group.written and self.due:
                 self.write_snapshot(group)
         except Exception as error:
-            return [Outcome(None, self.fail(error))] * (len(group.outcomes) + len(commands)), False
+            return [Outcome(None, self.fail(error))] * size, False
         self.groups += group.written
         if not group.written:
             self.group = None
