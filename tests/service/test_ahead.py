@@ -173,9 +173,9 @@ def test_an_answer_that_cannot_be_given_holds_up_no_other(tmp_path):
             driver.post(request(part[10:]), told.append)
         while len(told) < 3:
             await asyncio.sleep(0.01)
-        await asyncio.wait_for(driver.stop(), 60)
+        await driver.stop()
 
-    asyncio.run(scenario())
+    asyncio.run(asyncio.wait_for(scenario(), 60))
     assert [len(outcome.value) for outcome in told] == [10, 10, 10]
     desk.storage.close()
 
