@@ -387,9 +387,7 @@ def small_heart(folder, positives, rows=270, features=13):
     (folder / "koil" / "heart.libsvm").write_text("\n".join(lines) + "\n")
 
 
-def test_data_of_the_papers_is_recognised(tmp_path, monkeypatch):
-    monkeypatch.delenv("LOPSIDED_DATA", raising=False)
-    monkeypatch.setenv("LOPSIDED_CACHE", str(tmp_path / "none"))
+def test_data_of_the_papers_is_recognised(tmp_path):
     small_heart(tmp_path, 120)
     found = {own.set: own for own in check_data([find("koil-table-1")], [str(tmp_path)])}
     heart = found["koil/heart"]
@@ -401,9 +399,7 @@ def test_data_of_the_papers_is_recognised(tmp_path, monkeypatch):
     assert found["koil/glass"].runs == ()
 
 
-def test_other_rows_features_and_classes_are_told(tmp_path, monkeypatch):
-    monkeypatch.delenv("LOPSIDED_DATA", raising=False)
-    monkeypatch.setenv("LOPSIDED_CACHE", str(tmp_path / "none"))
+def test_other_rows_features_and_classes_are_told(tmp_path):
     small_heart(tmp_path, 100, rows=200, features=14)
     arguments = ["--all", "--check-data", str(tmp_path), "--only", "koil/heart"]
     done = CliRunner().invoke(command, arguments)
@@ -414,9 +410,7 @@ def test_other_rows_features_and_classes_are_told(tmp_path, monkeypatch):
     assert told[0]["word"] == "differs"
 
 
-def test_a_printed_ratio_may_be_rounded(tmp_path, monkeypatch):
-    monkeypatch.delenv("LOPSIDED_DATA", raising=False)
-    monkeypatch.setenv("LOPSIDED_CACHE", str(tmp_path / "none"))
+def test_a_printed_ratio_may_be_rounded(tmp_path):
     for positives, word in ((300, "as in the papers"), (310, "differs")):
         lines = (f"{1 if k < positives else -1:+d} 1:1 24:2" for k in range(1000))
         (tmp_path / "german.libsvm").write_text("\n".join(lines) + "\n")

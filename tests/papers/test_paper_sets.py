@@ -31,12 +31,6 @@ def dense(X):
     return X if isinstance(X, np.ndarray) else prepare._dense(X)
 
 
-@pytest.fixture(autouse=True)
-def _nothing_else(monkeypatch, tmp_path):
-    monkeypatch.delenv("LOPSIDED_DATA", raising=False)
-    monkeypatch.setenv("LOPSIDED_CACHE", str(tmp_path / "none"))
-
-
 def test_both_parts_are_one_stream(tmp_path):
     write(tmp_path, "a9a", "+1 1:1 3:1\n-1 2:1\n")
     write(tmp_path, "a9a.t", "-1 5:1\n")
