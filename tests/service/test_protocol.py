@@ -21,13 +21,13 @@ class Connection:
 
     def __init__(self, wire, monkeypatch, **options):
         self.wire, self.quick = wire, 0
-        complete = Quick.complete
+        serve = Quick.serve
 
-        def counted(cycle):
+        def counted(cycle, body):
             self.quick += 1
-            complete(cycle)
+            serve(cycle, body)
 
-        monkeypatch.setattr(Quick, "complete", counted)
+        monkeypatch.setattr(Quick, "serve", counted)
         self.config = uvicorn.Config(
             wire.app, log_level="critical", ws="none", proxy_headers=False, **options
         )

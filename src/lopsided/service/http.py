@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs, unquote
 
 import msgspec
@@ -209,6 +209,15 @@ Handler = Callable[[Request], Awaitable[Any]]
 Immediate = Callable[[Request, bytes, Callable[[Response], None]], None]  # calls back when done
 
 
+class Call(NamedTuple):
+    """A request whose handler needs no task, and the length that its body has."""
+
+    request: Request
+    handler: Immediate
+    role: str
+    length: int
+
+
 class Routes:
     """Handlers by method and path; a segment in braces stands for anything."""
 
@@ -216,9 +225,17 @@ class Routes:
         self._table: dict[tuple[str, int], list[tuple[list[str], Handler, str]]] = {}
         self._found: dict[tuple[str, str], tuple[Handler, str, tuple[str, ...]]] = {}
         self.listed: list[tuple[str, str, str, Handler]] = []
+        self.immediate: dict[Handler, Immediate] = {}
 
-    def add(self, method: str, path: str, role: str, handler: Handler) -> None:
-        """Add a route and the role that it needs; the empty role needs no token."""
+    def add(
+        self, method: str, path: str, role: str, handler: Handler, now: Immediate | None = None
+    ) -> None:
+        """Add a route and the role that it needs; the empty role needs no token.
+
+        `now` does the same for a body of JSON that is there, without a task.
+        """
+        if now is not None:
+            self.immediate[handler] = now
         parts = path.strip("/").split("/")
         self._table.setdefault((method, len(parts)), []).append((parts, handler, role))
         self.listed.append((method, path, role, handler))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from .http import JSON, Immediate, Patience, Request, Response, late, refusal
+from .http import JSON, Call, Response, late, refusal
 
 _HEAD = (
     b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n"
     b"cache-control: no-store\r\nx-content-type-options: nosniff\r\n\r\n"
 )
+_HEADS = 1024  # that are remembered; lengths of bodies are part of them
+_LONGEST_HEAD = 2048
 
 
 class Joining:
@@ -63,33 +66,48 @@ class Quick:
     It stands where uvicorn has its own cycle, which makes later requests of the connection wait.
     """
 
+    __slots__ = (
+        "_protocol", "_started", "call", "disconnected", "keep_alive", "parts", "response_complete",
+    )  # fmt: skip
     message_event = _Nobody()
 
-    def __init__(
-        self, protocol: Protocol, request: Request, handler: Immediate, patience: Patience
-    ) -> None:
-        self._protocol, self._request, self._handler = protocol, request, handler
+    def __init__(self, protocol: Protocol, call: Call) -> None:
+        self._protocol, self.call = protocol, call
         self.response_complete = self.disconnected = False
         self.keep_alive = True
         self.parts: list[bytes] = []
-        self._patience = patience
-        patience.wait(self, self._late)
+
+    def wait(self) -> None:
+        """Wait for the body, but not for ever."""
+        self._protocol.app.patience.wait(self, self._late)
 
     def complete(self) -> None:
         """Serve the request: its body is there."""
-        self._patience.done(self)
-        body = self.parts[0] if len(self.parts) == 1 else b"".join(self.parts)
-        self._protocol.app.serve_now(self._request, self._handler, body, self.send)
+        self._protocol.app.patience.done(self)
+        self.serve(self.parts[0] if len(self.parts) == 1 else b"".join(self.parts))
+
+    def serve(self, body: bytes) -> None:
+        """Serve the request; the response may come later."""
+        self._started = time.perf_counter()
+        call = self.call
+        try:
+            call.handler(call.request, body, self._answer)
+        except Exception as error:
+            self._answer(self._protocol.app.failed(error))
+
+    def _answer(self, response: Response) -> None:
+        self._send(response)
+        self._protocol.app.note(self.call.request, response.status, self._started)
 
     def _late(self) -> None:
-        self._patience.done(self)
+        self._protocol.app.patience.done(self)
         self.keep_alive = False
-        self.send(refusal(late()))
+        self._send(refusal(late()))
 
-    def send(self, response: Response) -> None:
-        """Write the response."""
+    def _send(self, response: Response) -> None:
         self.response_complete = True
-        transport = self._protocol.joining
+        protocol = self._protocol
+        transport = protocol.joining
         if self.disconnected or transport.is_closing():
             return
         if response.status == 200 and response.kind is JSON and self.keep_alive:
@@ -102,21 +120,59 @@ class Quick:
         transport.write_now(head + response.body)
         if not self.keep_alive:
             transport.close()
-        self._protocol.on_response_complete()
+        protocol.on_response_complete()
 
 
 class Protocol(HttpToolsProtocol):
-    """A connection whose answers are written at once."""
+    """A connection whose answers are written at once.
+
+    Clients send the same headers again and again. What the parser found in them is remembered with
+    their bytes, so that a request which comes in one piece is parsed once, not each time.
+    """
 
     joining: Joining
     app: Any
     cycle: Any
     _idle = math.inf  # since when nothing has come
+    _inside = False  # whether a part of a request has come
 
     def connection_made(self, transport: Any) -> None:
         """Begin."""
         self.joining = joining = Joining(transport, self.loop)
         super().connection_made(joining)  # type: ignore[arg-type]
+
+    def data_received(self, data: bytes) -> None:
+        """Serve a request whose headers are known, else let the parser look at it."""
+        if self._inside or not self._free():
+            super().data_received(data)
+            return
+        end = data.find(b"\r\n\r\n") + 4
+        head, heads = data[:end], self.app.heads
+        call = heads.get(head)
+        if call is None:
+            super().data_received(data)
+            self._remember(head, len(data) - end)
+        elif len(data) - end != call.length or not self.app.admits(call):
+            super().data_received(data)
+        else:
+            self._idle = math.inf
+            self.cycle = quick = Quick(self, call)
+            quick.serve(data[end:])
+
+    def _remember(self, head: bytes, rest: int) -> None:
+        """Remember headers if all behind them was the body of a request without ASGI."""
+        quick, heads = self.cycle, self.app.heads
+        if self._inside or not isinstance(quick, Quick) or len(head) > _LONGEST_HEAD:
+            return
+        if sum(map(len, quick.parts)) == rest == quick.call.length:
+            if len(heads) >= _HEADS:
+                heads.clear()
+            heads[head] = quick.call
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._inside = True
+        super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """Take the shorter way if it is open, else that of ASGI."""
@@ -125,23 +181,30 @@ class Protocol(HttpToolsProtocol):
             super().on_headers_complete()
         else:
             self.cycle = quick
+            quick.wait()
+
+    def _free(self) -> bool:
+        """Say whether a request would be the only one, and its response could be written."""
+        before = self.cycle
+        return (
+            (before is None or before.response_complete)
+            and not self.pipeline
+            and not self.flow.write_paused
+            and len(self.connections) < (self.limit_concurrency or math.inf)
+        )
 
     def _quick(self) -> Quick | None:
-        before, parser = self.cycle, self.parser
-        if self.pipeline or not (before is None or before.response_complete):
-            return None
-        if self.flow.write_paused or self.expect_100_continue or b"?" in self.url:
+        parser = self.parser
+        if not self._free() or self.expect_100_continue or b"?" in self.url:
             return None
         if parser.get_method() != b"POST" or parser.get_http_version() != "1.1":
             return None
         if not parser.should_keep_alive():
             return None
-        if len(self.connections) >= (self.limit_concurrency or math.inf):
-            return None
         scope: Any = self.scope
         scope["method"], scope["raw_path"], scope["query_string"] = "POST", self.url, b""
-        found = self.app.find_immediate(scope)
-        return None if found is None else Quick(self, *found)
+        call = self.app.find_call(scope)
+        return None if call is None else Quick(self, call)
 
     def on_body(self, body: bytes) -> None:
         """Collect the body."""
@@ -152,6 +215,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Serve the request."""
+        self._inside = False
         if not isinstance(self.cycle, Quick):
             super().on_message_complete()
         elif not self.cycle.response_complete:

@@ -1,0 +1,1 @@
+"""The calls of the service over HTTP, by subject."""
