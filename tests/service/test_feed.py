@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -99,7 +100,7 @@ def take(folder, file, *more, text=None):
     done = subprocess.run(
         [sys.executable, "-m", "lopsided", "serve", str(folder), "--stream", "pay", "--positive",
          "fraud", "--negative", "fine", "--budget", "20/100", "--from", str(file), *more],
-        input=text, capture_output=True, check=True, env={"PYTHONPATH": root},
+        input=text, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": root},
     )  # fmt: skip
     return done.stdout.splitlines()
 

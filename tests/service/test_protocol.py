@@ -11,6 +11,7 @@ from wire import run
 uvicorn = pytest.importorskip("uvicorn")
 pytest.importorskip("httptools")
 
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: E402
 from uvicorn.server import ServerState  # noqa: E402
 
 from lopsided.service.protocol import Protocol, Quick  # noqa: E402
@@ -175,6 +176,89 @@ def test_tokens_are_asked_for(monkeypatch):
         assert it.quick == 1
 
     connected(monkeypatch, scenario, tokens=("score", "label"))
+
+
+def test_headers_that_are_known_are_not_parsed_again(monkeypatch):
+    async def scenario(it):
+        parsed = []
+        slow = HttpToolsProtocol.data_received
+        monkeypatch.setattr(
+            HttpToolsProtocol, "data_received", lambda self, d: (parsed.append(d), slow(self, d))
+        )
+        for i in range(5):
+            it.send(event(f"e{i}"))
+            status, _, body = await it.answer()
+            assert (status, body["key"]) == (200, f"e{i}")
+        assert (len(parsed), it.quick, len(it.wire.app.heads)) == (1, 5, 1)
+        it.send(event("longer"))  # another length, so other headers
+        assert (await it.answer())[2]["key"] == "longer"
+        assert len(parsed) == 2
+
+    connected(monkeypatch, scenario)
+
+
+def test_known_headers_with_another_body_than_they_say(monkeypatch):
+    """Pieces, and requests that come together: the parser finds where each ends."""
+
+    async def scenario(it):
+        it.send(event("e0"))
+        await it.answer()
+        for i in (1, 2):
+            it.send(event(f"e{i}"))  # in one piece
+        assert [(await it.answer())[2]["key"] for _ in range(2)] == ["e1", "e2"]
+        data = json.dumps(event("e3")).encode()
+        (head,) = it.wire.app.heads
+        for at in (0, 10, len(data)):
+            it.write.write(head + data[:at])
+            await it.write.drain()
+            await asyncio.sleep(0.05)
+            it.write.write(data[at:])
+            assert (await it.answer())[2]["key"] == "e3"
+        it.write.write(head[:30])
+        await asyncio.sleep(0.05)
+        it.write.write(head[30:] + data)
+        assert (await it.answer())[2]["key"] == "e3"
+        # Here the empty line is one of the body: these are no headers to remember.
+        bare = head.replace(b"\r\n", b"\n") + data[:-1] + b"\r\n\r\n"
+        it.write.write(bare)
+        await asyncio.wait_for(it.read.read(1), 60)
+        assert list(it.wire.app.heads) == [head]
+
+    connected(monkeypatch, scenario)
+
+
+def test_known_headers_are_no_pass(monkeypatch):
+    async def scenario(it):
+        token = f"Authorization: Bearer {it.wire.tokens['score']}"
+        it.send(event("e0"), "/v1/pay/events", "POST", token)
+        assert (await it.answer())[0] == 200
+        assert len(it.wire.app.heads) == 1
+        statuses = []
+        for i in range(1, 9):  # more than the limit of a second
+            it.send(event(f"e{i}"), "/v1/pay/events", "POST", token)
+            statuses.append((await it.answer())[0])
+        assert 429 in statuses
+        it.wire.app.guard.rate = 0.0
+        it.wire.app.guard.tokens = {"another": None}  # it was dropped
+        it.send(event("e9"), "/v1/pay/events", "POST", token)
+        assert (await it.answer())[0] == 401
+
+    connected(monkeypatch, scenario, tokens=("score",), rate=5.0)
+
+
+def test_headers_that_are_remembered_are_few_and_short(monkeypatch):
+    async def scenario(it):
+        monkeypatch.setattr("lopsided.service.protocol._HEADS", 4)
+        for i in range(11):
+            it.send(event("e" * (i + 1)))
+            assert (await it.answer())[0] == 200
+            assert len(it.wire.app.heads) <= 4
+        before = dict(it.wire.app.heads)
+        it.send(event("e"), "/v1/pay/events", "POST", f"X-Long: {'x' * 3000}")
+        assert (await it.answer())[0] == 200
+        assert it.wire.app.heads == before
+
+    connected(monkeypatch, scenario)
 
 
 def test_a_connection_that_is_idle_is_closed(monkeypatch):

@@ -15,6 +15,7 @@ from .parameters import is_number, nearest
 
 KINDS = ("miss", "alarm", "hit", "pass")  # in the order of the core
 _KNOWN = frozenset(KINDS)
+_NUMBERS = frozenset((int, float))
 Table = NDArray[np.float64]
 Prices = tuple[float, float, float, float]
 _FREE = (None, None, 0.0, 0.0)  # what an answer costs if nothing is said
@@ -83,7 +84,7 @@ def _fixed(costs: Any) -> Table | None:
     if type(costs) is not dict or not costs.keys() <= _KNOWN:
         return None
     found = miss, alarm, hit, passed = tuple(map(costs.get, KINDS, _FREE))
-    if not all(type(price) in (int, float) and math.isfinite(price) for price in found):
+    if not (_NUMBERS.issuperset(map(type, found)) and all(map(math.isfinite, found))):
         return None
     return np.array([found], dtype=np.float64) if miss > hit and alarm > passed else None
 
@@ -92,11 +93,11 @@ def event_prices(costs: Any, x: Any) -> Prices | None:
     """Return the prices of one event, in the order of KINDS; None without costs."""
     if costs is None:
         return None
-    found = tuple(map(costs.get, KINDS, _FREE))
-    if type(x) is dict:  # the common cases without NumPy
+    found: Any = tuple(map(costs.get, KINDS, _FREE))
+    if type(x) is dict and str in map(type, found):  # the common cases without NumPy
         found = tuple(x.get(price) if type(price) is str else price for price in found)
-    if all(type(price) in (int, float) and math.isfinite(price) for price in found):
-        return found
+    if _NUMBERS.issuperset(map(type, found)) and all(map(math.isfinite, found)):
+        return found  # type: ignore[no-any-return]
     table = price_table(costs, [x] if isinstance(x, dict) else np.asarray(x)[None], 1)
     assert table is not None
     return tuple(table[0].tolist())

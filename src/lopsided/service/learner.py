@@ -161,10 +161,12 @@ class Learner:
         fitted = self.model._fitted
         return set() if fitted is None else set(fitted.core.names)
 
-    def judged(self, x: dict[str, Any], positive: Any) -> tuple[float, bool]:
-        """Return the score of an event that is not met, and whether it would be flagged."""
-        score = self.model.score_one(x)
-        return score, bool(self.model._label_at(self.model.fitted, score, x) == positive)
+    def judged(self, x: dict[str, Any], positive: Any) -> tuple[float, bool, float | None]:
+        """Return score and probability of an event that is not met, and whether it is flagged."""
+        model = self.model
+        score, fitted = model.score_one(x), model.fitted
+        alarm = bool(model._label_at(fitted, score, x) == positive)
+        return score, alarm, self.probabilities([score])[0]
 
     def probabilities(self, scores: Sequence[float]) -> Sequence[float | None]:
         """Return the probability of a positive at each score, where the model can say."""

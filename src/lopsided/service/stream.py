@@ -153,16 +153,12 @@ class Stream:
         if not champion.ready:
             raise Refusal(409, "nothing has been learned yet")
         try:
-            score, alarm = champion.judged(features, self.config.positive)
+            score, alarm, probability = champion.judged(features, self.config.positive)
         except _BAD as error:
             raise Refusal(422, str(error)) from None
-        (probability,) = champion.probabilities([score])
-        return Score(
-            score=score,
-            flag=self._flag(alarm, probability, costs),
-            probability=probability,
-            reasons=champion.reasons(features) if reasons else None,
-        )
+        flag = alarm if costs is None else self._flag(alarm, probability, costs)
+        why = champion.reasons(features) if reasons else None
+        return Score(score, flag, probability, None, why)
 
     # Labels ---------------------------------------------------------------------------------------
 

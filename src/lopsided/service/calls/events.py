@@ -30,9 +30,7 @@ class _Decided:
 
     __slots__ = ("_app", "_done", "_events", "_name", "_several")
 
-    def __init__(
-        self, app: App, name: str, events: list[Event], several: bool, done: Done
-    ) -> None:
+    def __init__(self, app: App, name: str, events: list[Event], several: bool, done: Done) -> None:
         self._app, self._name, self._events = app, name, events
         self._several, self._done = several, done
 

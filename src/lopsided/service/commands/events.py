@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import msgspec
@@ -40,8 +41,11 @@ class AddEvents:
     def together(tx: Transaction, requests: list[AddEvents]) -> list[list[bytes]]:
         """Take the events of several requests: all of them or none."""
         every = [event for request in requests for event in request.events]
-        found = iter(add_events(tx, requests[0].name, every))
-        return [[next(found) for _ in request.events] for request in requests]
+        found = add_events(tx, requests[0].name, every)
+        if len(found) == len(requests):
+            return [[one] for one in found]
+        rest = iter(found)
+        return [list(itertools.islice(rest, request.size)) for request in requests]
 
 
 def add_events(tx: Transaction, name: str, events: list[Event]) -> list[bytes]:
