@@ -58,6 +58,21 @@ def test_where_there_is_room_the_functions_are_averaged(name, weights):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [30, 31])
+def test_the_order_of_the_models_does_not_matter(name, size):
+    parts = learned(name, size)
+    assert to_bytes(lopsided.merge(parts[:1])) == to_bytes(parts[0])
+    merged = lopsided.merge(parts)
+    assert to_bytes(merged) == to_bytes(lopsided.merge(parts))
+    for order in ([2, 0, 1], [2, 1, 0]):
+        turned = lopsided.merge([parts[k] for k in order])
+        for side, rows in lists(merged).items():
+            others = lists(turned)[side]
+            assert [row for row, _ in others] == [row for row, _ in rows]
+            np.testing.assert_allclose([w for _, w in others], [w for _, w in rows], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_list_has_its_size_and_rows_of_the_shards(name):
     parts = learned(name)
     merged = lopsided.merge(parts)

@@ -82,6 +82,29 @@ def test_objects_of_arrow_and_of_lakes_are_read(lake):
         assert to_bytes(learned(source)) == expected
 
 
+def test_tables_of_delta_lake(tmp_path):
+    deltalake = pytest.importorskip("deltalake")
+    for day in DAYS:
+        part = whole().filter(np.array(whole()["day"].to_pylist()) == day)
+        deltalake.write_deltalake(tmp_path / "delta", part, mode="append", partition_by=["day"])
+    found = deltalake.DeltaTable(tmp_path / "delta")
+    assert to_bytes(learned(found)) == to_bytes(learned(whole()))
+
+
+def test_tables_of_iceberg(tmp_path):
+    sql = pytest.importorskip("pyiceberg.catalog.sql")
+    home = {"uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}"}
+    catalog = sql.SqlCatalog("test", **home)
+    catalog.create_namespace("lake")
+    found = catalog.create_table("lake.events", whole().schema)
+    found.append(whole())
+    expected = to_bytes(learned(whole()))
+    for source in (found, found.scan()):
+        assert to_bytes(learned(source)) == expected
+    kept = learned(found.scan(row_filter="x > 0"))
+    assert kept.fitted.core.rounds == np.sum(whole()["x"].to_numpy() > 0)
+
+
 def test_what_is_no_table_is_said(tmp_path):
     with pytest.raises(DataError, match="this is a folder"):
         open_reader(str(tmp_path), label="y")
@@ -137,21 +160,45 @@ def test_memory_does_not_grow_with_row_groups(tmp_path):
     assert large < small + 2_000_000
 
 
-def test_reading_ahead_in_a_thread_keeps_the_order(lake, monkeypatch):
-    threads = set()
+def test_files_are_read_side_by_side_in_order(lake, monkeypatch):
+    both, threads = threading.Barrier(2, timeout=20), set()
 
-    def batches():
-        for k in range(5):
-            threads.add(threading.get_ident())
-            yield k
+    def batches(first):
+        threads.add(threading.get_ident())
+        both.wait()  # passed only when two files are read at a time
+        yield from range(first, first + 3)
+
+    def broken():
+        yield 6
         raise OSError("the end is missing")
 
     monkeypatch.setattr(sources._core, "threads_allowed", lambda: 2)
-    reading = ahead(batches())
-    assert [next(reading) for _ in range(5)] == list(range(5))
+    reading = ahead([batches(0), batches(3), broken()])
+    assert [next(reading) for _ in range(7)] == list(range(7))
     with pytest.raises(OSError, match="the end is missing"):
         next(reading)
+    assert len(threads) == 2
     assert threading.get_ident() not in threads
     parallel = to_bytes(learned(str(lake)))
     monkeypatch.setattr(sources._core, "threads_allowed", lambda: 1)
     assert to_bytes(learned(str(lake))) == parallel
+
+
+def test_reading_ahead_is_bounded_and_ends_with_its_reader(monkeypatch):
+    monkeypatch.setattr(sources._core, "threads_allowed", lambda: 3)
+    read = [0] * 9
+
+    def batches(file):
+        for _ in range(100):
+            read[file] += 1
+            yield file
+
+    before = threading.active_count()
+    reading = ahead(map(batches, range(9)))
+    for _ in range(10):
+        next(reading)
+    reading.close()
+    assert threading.active_count() == before
+    assert read[0] <= 12
+    assert all(count <= 2 for count in read[1:3])
+    assert not any(read[3:])

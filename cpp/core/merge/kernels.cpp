@@ -4,6 +4,7 @@
 // still have it. Of more than fit, a reservoir keeps a sample by the rows that each part has seen, fifo the latest of each
 // part in turn, and a dropped row leaves its weight to the nearest kept one if the policy says so.
 #include <map>
+#include <tuple>
 
 #include "../kernel/support.hpp"
 #include "rules.hpp"
@@ -22,6 +23,7 @@ struct List {
   std::string name;
   kernel::Shape shape;
   std::vector<Pool> pools;  // what is left of the base, then the rows of each part
+  std::vector<double> chances;  // the rows that each pool stands for
 };
 
 Pool read(const State& state, const List& list) {
@@ -36,8 +38,26 @@ Pool read(const State& state, const List& list) {
   return out;
 }
 
-List collect(const Merge& merge, const std::string& name, const std::vector<double>& scales) {
-  List list{name, {0, false}, {}};
+// Parts with fewer rows first, of equally many those with the smaller values: whatever the order in which they are given.
+void order_parts(List& list) {
+  using Part = std::pair<double, Pool>;
+  std::vector<Part> parts;
+  for (std::size_t k = 1; k < list.pools.size(); ++k) parts.emplace_back(list.chances[k], std::move(list.pools[k]));
+  const auto smaller = [](const Kept& a, const Kept& b) {
+    return std::tie(a.row.indices, a.row.values) < std::tie(b.row.indices, b.row.values);
+  };
+  std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
+    return a.first != b.first ? a.first < b.first
+                              : std::lexicographical_compare(a.second.begin(), a.second.end(), b.second.begin(),
+                                                             b.second.end(), smaller);
+  });
+  for (std::size_t k = 1; k < list.pools.size(); ++k)
+    std::tie(list.chances[k], list.pools[k]) = std::move(parts[k - 1]);
+}
+
+// `seen` counts the rows that a list is a sample of; without it the rows of a list stand for themselves.
+List collect(const Merge& merge, const std::string& name, const std::vector<double>& scales, const std::string& seen) {
+  List list{name, {0, false}, {}, {}};
   for (const State& state : merge.parts) {
     const Count slots = state.at(name + ".slots").count;
     if (slots == 0) continue;
@@ -69,6 +89,12 @@ List collect(const Merge& merge, const std::string& name, const std::vector<doub
   }
   for (std::size_t p = 0; p < base.size(); ++p)
     if (present[p]) list.pools[0].push_back(std::move(base[p]));
+  const double before = seen.empty() ? 0 : merge.base.at(seen).number();
+  for (std::size_t k = 0; k < list.pools.size(); ++k)
+    list.chances.push_back(seen.empty() ? static_cast<double>(list.pools[k].size())
+                           : k == 0     ? before
+                                        : merge.parts[k - 1].at(seen).number() - before);
+  order_parts(list);
   return list;
 }
 
@@ -99,10 +125,10 @@ std::vector<Place> latest(const List& list, std::size_t room) {
   return out;
 }
 
-std::vector<Place> sampled(const List& list, std::vector<double> chances, std::size_t room, double seed, Count& draws) {
+std::vector<Place> sampled(const List& list, std::size_t room, double seed, Count& draws) {
   std::vector<std::size_t> sizes;
   for (const Pool& pool : list.pools) sizes.push_back(pool.size());
-  return drawn(sizes, std::move(chances), room, seed, draws);
+  return drawn(sizes, list.chances, room, seed, draws);
 }
 
 kernel::Support kept_of(List& list, const std::vector<Place>& places, const kernel::Function& kernel, bool heirs) {
@@ -171,18 +197,16 @@ void merge_koil(Merge& merge) {
   kernel::Support sides[2];
   const std::string names[] = {"negative", "positive"};
   for (std::size_t s = 0; s < 2; ++s) {
-    List list = collect(merge, names[s], scales);
     const std::string seen = names[s] + ".seen";
     merge.sum(seen);
-    std::vector<double> chances{merge.base.at(seen).number()};
-    for (const State& part : merge.parts) chances.push_back(part.at(seen).number() - chances[0]);
+    List list = collect(merge, names[s], scales, seen);
     const double room = merge.options.numbers.at("size." + names[s]);
     const bool fits = policy == "infinite" || static_cast<double>(size_of(list)) <= room;
     const auto most = static_cast<std::size_t>(fits ? 0 : room);
     const std::vector<Place> places = fits ? all_of(list)
                                       : policy.starts_with("fifo")
                                           ? latest(list, most)
-                                          : sampled(list, chances, most, merge.options.numbers.at("seed"), draws);
+                                          : sampled(list, most, merge.options.numbers.at("seed"), draws);
     sides[s] = kept_of(list, places, kernel, heirs);
     put(merge, list, sides[s]);
   }
@@ -209,11 +233,9 @@ namespace {
 
 void merge_list(Merge& merge, std::size_t most, Count* draws) {
   const kernel::Function kernel = merge_kernel(merge);
-  List list = collect(merge, "kept", std::vector<double>(merge.size(), 1));
-  std::vector<double> chances;
-  for (const Pool& pool : list.pools) chances.push_back(static_cast<double>(pool.size()));
+  List list = collect(merge, "kept", std::vector<double>(merge.size(), 1), "");
   const std::vector<Place> places =
-      size_of(list) <= most ? all_of(list) : sampled(list, chances, most, merge.options.numbers.at("seed"), *draws);
+      size_of(list) <= most ? all_of(list) : sampled(list, most, merge.options.numbers.at("seed"), *draws);
   kernel::Support rows = kept_of(list, places, kernel, false);
   put(merge, list, rows);
 }

@@ -98,9 +98,13 @@ void merge_oam(Merge& merge) {
     const double room = merge.options.numbers.at(side == "negatives" ? "buffer_negative" : "buffer_positive");
     std::vector<StoredRows> pools{rows_of(merge.base.at(kept).values)};
     std::vector<double> left{merge.base.at(seen).number()};
-    for (const State& part : merge.parts) {
-      pools.push_back(others(rows_of(part.at(kept).values), pools[0]));
-      left.push_back(part.at(seen).number() - merge.base.at(seen).number());
+    std::vector<std::pair<double, StoredRows>> parts;
+    for (const State& part : merge.parts)
+      parts.emplace_back(part.at(seen).number() - left[0], others(rows_of(part.at(kept).values), pools[0]));
+    std::sort(parts.begin(), parts.end());  // the same sample, whatever the order in which they are given
+    for (auto& [rows, own] : parts) {
+      left.push_back(rows);
+      pools.push_back(std::move(own));
     }
     Entry& to = merge.start(kept);
     to.values.clear();

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
 from typing import Any
 
 from .... import _core
@@ -26,16 +28,45 @@ def parquet_files(folder: str) -> Iterator[str]:
 _BOUNDED: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
 
 
-def ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the batches in order, while a thread reads the next one."""
-    if _core.threads_allowed() == 1:
-        yield from batches
-        return
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, batches, None)
-        while (batch := coming.result()) is not None:
-            coming = pool.submit(next, batches, None)
+class _Ahead:
+    """Batches in order, of which a thread reads the next ones."""
+
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches, self._thread = batches, ThreadPoolExecutor(1)
+        self._coming = deque(self._next() for _ in range(2))
+
+    def _next(self) -> Future[Any]:
+        return self._thread.submit(next, self._batches, None)
+
+    def __iter__(self) -> Iterator[Any]:
+        while (batch := self._coming.popleft().result()) is not None:
+            self._coming.append(self._next())
             yield batch
+
+    def close(self) -> None:
+        """Wait for the thread."""
+        self._thread.shutdown(cancel_futures=True)
+
+
+def ahead(files: Iterable[Iterator[Any]]) -> Iterator[Any]:
+    """Yield the batches of the first file, then those of the next one, and so on.
+
+    Meanwhile threads read on: one in each of the next files, up to four, each two batches ahead.
+    """
+    threads, waiting = min(4, _core.threads_allowed()), iter(files)
+    if threads == 1:
+        yield from chain.from_iterable(waiting)
+        return
+    reading: deque[_Ahead] = deque()
+    try:
+        reading.extend(map(_Ahead, islice(waiting, threads)))
+        while reading:
+            yield from reading[0]
+            reading.popleft().close()
+            reading.extend(map(_Ahead, islice(waiting, 1)))
+    finally:
+        for one in reading:
+            one.close()
 
 
 class ParquetFile:
@@ -58,7 +89,7 @@ class ParquetFile:
 
     def batches(self, names: Sequence[str], size: int) -> Iterator[Any]:
         """Yield the rows in order, in batches of at most `size`."""
-        yield from ahead(self._file.iter_batches(batch_size=size, columns=list(names)))
+        yield from ahead([self._file.iter_batches(batch_size=size, columns=list(names))])
 
     def close(self) -> None:
         """Close the file."""
@@ -66,7 +97,7 @@ class ParquetFile:
 
 
 class ArrowDataset:
-    """A data set of many files, which are read one after the other, in the order of their paths."""
+    """A data set of many files, read side by side; rows come in the order of their paths."""
 
     def __init__(self, dataset: Any, name: str) -> None:
         self.name, self.schema, self.rows = name, dataset.schema, None
@@ -85,22 +116,23 @@ class ArrowDataset:
 
     def batches(self, names: Sequence[str], size: int) -> Iterator[Any]:
         """Yield the rows in order, in batches of at most `size`."""
-        yield from ahead(self._in_order(list(names), size))
+        yield from ahead(self._files(list(names), size))
 
-    def _in_order(self, names: list[str], size: int) -> Iterator[Any]:
+    def _files(self, names: list[str], size: int) -> Iterator[Iterator[Any]]:
+        """Yield the batches of each file, in order."""
         try:
             fragments = list(self._dataset.get_fragments())
         except ValueError:  # of a data set that was filtered, which has an order of its own
             options = {"batch_readahead": 2, "fragment_readahead": 1}
-            yield from self._dataset.to_batches(columns=names, batch_size=size, **options)
+            yield self._dataset.to_batches(columns=names, batch_size=size, **options)
             return
         if all(hasattr(fragment, "path") for fragment in fragments):
             fragments.sort(key=lambda fragment: str(fragment.path))
         for fragment in fragments:
             if hasattr(fragment, "row_groups"):
-                yield from self._of_parquet(fragment, names, size)
+                yield self._of_parquet(fragment, names, size)
             else:
-                yield from fragment.to_batches(
+                yield fragment.to_batches(
                     schema=self.schema, columns=names, batch_size=size, batch_readahead=2
                 )
 
@@ -157,25 +189,23 @@ def source_of(data: Any) -> Source:
     Parameters
     ----------
     data : str, path or object
-        A file or folder; a pyarrow Dataset, Table or RecordBatchReader; a table of Delta Lake,
-        which has to_pyarrow_dataset, or a table of Iceberg or a scan of it, which has
-        to_arrow_batch_reader.
+        A file or folder; a pyarrow Dataset; a table of Delta Lake, which has to_pyarrow_dataset,
+        or a table of Iceberg or a scan of it, which has to_arrow_batch_reader; a table or reader of
+        Arrow, which has __arrow_c_stream__.
     """
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         whole = os.path.isdir(path) and next(parquet_files(path), None) is not None
         return ArrowDataset.of_folder(path) if whole else ParquetFile(path)
     name = type(data).__name__
-    if hasattr(data, "scan"):
-        data = data.scan()
-    if hasattr(data, "to_pyarrow_dataset"):
+    if hasattr(data, "to_pyarrow_dataset"):  # before scan: that of Delta Lake has no order
         data = data.to_pyarrow_dataset()
     if hasattr(data, "get_fragments"):
         return ArrowDataset(data, name)
+    if hasattr(data, "scan"):
+        data = data.scan()
     if hasattr(data, "to_arrow_batch_reader"):
         return ArrowStream(data.to_arrow_batch_reader(), name)
-    if hasattr(data, "to_reader"):
-        return ArrowStream(data.to_reader(), name)
-    if hasattr(data, "schema") and hasattr(data, "read_next_batch"):
-        return ArrowStream(data, name)
+    if hasattr(data, "__arrow_c_stream__"):
+        return ArrowStream(arrow("pyarrow").RecordBatchReader.from_stream(data), name)
     raise InputTypeError(f"{name} is no table: give a path, or a data set or table of Arrow")
