@@ -19,9 +19,8 @@ for capacity in (None, "40/day"):
     print(f"capacity {capacity}: {run.alarms.sum()} alarms, {caught} of them right")
 
 # Now nobody labels the rest: 40 questions a day, chosen by the model, are all it learns from.
-model = lopsided.Active(
-    lopsided.Recommended(positive="fraud", costs=costs), budget="40/day", pace=True
-)
+learner = lopsided.Recommended(positive="fraud", costs=costs, capacity="40/day")
+model = lopsided.Active(learner, budget="40/day", pace=True)
 caught = alarms = 0
 for x, when, label in zip(block.X, block.time, y, strict=True):
     decision = model.ask(x, time=when)
