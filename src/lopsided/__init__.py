@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-
-from .catalog_data import ROWS
-
-# typing is slow to import, and until the command line starts Ctrl-C is answered with a traceback.
+# Nothing is imported here: until the command line starts, Python answers Ctrl-C with a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .algorithms.active import Active as Active
@@ -72,20 +68,17 @@ _OTHERS = {
     "papers.sweeps": ("sparsity_sweep",),
     "persist": ("load",),
 }
-_HOME = {
-    **{name: module for module, names in _OTHERS.items() for name in names},
-    **{name: module for module, name in (row["home"].split(":") for row in ROWS)},
-}
-__all__ = sorted(
-    [
-        *_HOME,
-        "catalog",
-        "errors",
-        "metrics",
-        "report",
-        "theory",
-    ]
-)
+_MODULES = ("catalog", "errors", "metrics", "report", "theory")
+
+
+_HOME: dict[str, str] = {}  # the module of each public name, once one was wanted
+
+
+def _find_homes() -> None:
+    from .catalog_data import ROWS
+
+    _HOME.update({name: module for module, names in _OTHERS.items() for name in names})
+    _HOME.update({name: module for module, name in (row["home"].split(":") for row in ROWS)})
 
 
 def __getattr__(name: str) -> Any:
@@ -93,17 +86,24 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version  # slow to import, seldom needed
 
         return version("lopsided")
+    from importlib import import_module
+
+    if not _HOME:
+        _find_homes()
     if name in _HOME:
-        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
-    if name in __all__:
-        return importlib.import_module(f".{name}", __name__)
+        return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    public = sorted([*_HOME, *_MODULES])
+    if name == "__all__":
+        return public
     hint = ""
     if not name.startswith("_"):
         from .estimator.parameters import nearest
 
-        hint = f": {nearest(name, __all__)}"
+        hint = f": {nearest(name, public)}"
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__getattr__("__all__"), "__version__"]

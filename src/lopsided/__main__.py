@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import _signal  # is there already, unlike signal
 import os
-import signal
 
 
 def entry() -> None:
     """Run the command line."""
     # Ctrl-C while modules are imported: commands have their own handlers later.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    _signal.signal(_signal.SIGINT, lambda *_: os._exit(130))
     from .cli import entry as run
 
     run()

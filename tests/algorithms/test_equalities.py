@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import lopsided
 from reference import ORACLES, run
@@ -157,3 +158,17 @@ def test_paum_without_bias_is_cog_one_at_rate_one_on_german(implementation):
         pytest.skip("german is neither in $LOPSIDED_DATA nor in ../shared/data")
     X, y, orders = data
     check_paum_is_cog(implementation, prepare_acog(X), y, orders)
+
+
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("power", [-495, -40, 40, 495])
+def test_standard_scores_have_the_same_bits_in_any_unit(power, centred):
+    X, y = random_stream(60, 3)
+    other = X * np.array([1.0, 2.0**power, 1.0])
+    found = [
+        lopsided.progressive(
+            lopsided.COG(scaling="standard"), rows if centred else csr_array(rows), y
+        ).scores
+        for rows in (X, other)
+    ]
+    np.testing.assert_array_equal(*found)

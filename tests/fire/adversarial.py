@@ -33,10 +33,10 @@ from lopsided.catalog import CATALOG
 from lopsided.errors import LopsidedError
 from lopsided.persist import to_bytes
 from reference import AUC_ORACLES, KERNEL_ORACLES, ORACLES, run
+from reference.scaling import MODES
 
 SIZES = (5e-324, 1e-310, 1e-150, 1e-12, 1.0, 1.0, 1e12, 1e150)
 EXTREMES = (1e-12, 1e-3, 1.0, 1e3, 1e12)
-PLAIN = ("none", "unit")  # means of such columns keep too few digits to compare
 NAMES = [entry.name for entry in CATALOG]
 EXPLAINED = re.compile(r"row \d+|weight|price|cost", re.IGNORECASE)
 met: Counter[str] = Counter()  # what became of the streams
@@ -161,7 +161,7 @@ def as_oracle(name, data):
     )
     library, more = draw(st.sampled_from(forms(name)), label="form")
     cost, oracle_cost = draw(prices(name, options), label="costs")
-    scaling, sparse = draw(st.sampled_from(PLAIN), label="scaling"), draw(switches)
+    scaling, sparse = draw(st.sampled_from(MODES), label="scaling"), draw(switches)
     intercept = draw(st.just(False) if options.get("bias") else switches, label="intercept")
     X, y = draw(streams())
     weight = draw(weighed(len(y), linear.cannot_weigh(name, options)))
@@ -196,7 +196,7 @@ def as_kernel_oracle(name, data):
     )
     shape = draw(kernel.kernels, label="kernel") if name in KERNEL_ORACLES else {}
     assume(name != "Forgetron" or shape.get("kernel") not in ("linear", "polynomial"))
-    scaling, sparse = draw(st.sampled_from(PLAIN), label="scaling"), draw(switches)
+    scaling, sparse = draw(st.sampled_from(MODES), label="scaling"), draw(switches)
     X, y = draw(streams())
     weight = draw(weighed(len(y), kernel.equal_weights(name, options)))
     model = getattr(lopsided, name)(scaling=scaling, **options, **shape)

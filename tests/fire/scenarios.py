@@ -64,13 +64,19 @@ def said(folder: Path, at: int = 0) -> str:
     return (folder / f".err{at}").read_text()
 
 
-@contextlib.contextmanager
-def started(folder: Path) -> Iterator[Commands]:
-    """Compile the shim and start the server."""
+def compiled(folder: Path) -> Path:
+    """Return the shim, to be preloaded."""
     shim = folder / "shim.so"
     subprocess.run(
         ["cc", "-shared", "-fPIC", "-O1", HERE / "shim.c", "-o", shim, "-ldl"], check=True
     )
+    return shim
+
+
+@contextlib.contextmanager
+def started(folder: Path) -> Iterator[Commands]:
+    """Start the server under the shim."""
+    shim = compiled(folder)
     words = [sys.executable, str(HERE / "server.py"), str(shim)]
     env = {**os.environ, "LD_PRELOAD": str(shim), "LOPSIDED_THREADS": "1"}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}

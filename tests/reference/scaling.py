@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 MODES = ("none", "unit", "standard", "standard+unit")
+LEAST = np.finfo(float).tiny  # of a variance: squares of smaller deviations lose their digits
 
 
 def unit(x):
@@ -20,14 +21,14 @@ def z_score(x, rows):
     deviation of equal numbers need not be exactly zero.
     """
     mean = np.mean(rows, axis=0)
-    deviation = np.sqrt(np.mean((rows - mean) ** 2, axis=0))
+    deviation = np.sqrt(np.maximum(np.mean((rows - mean) ** 2, axis=0), LEAST))
     constant = np.ptp(rows, axis=0) == 0
     return np.where(constant, 0.0, (x - mean) / np.where(constant, 1.0, deviation))
 
 
 def root_mean_square(x, rows):
     """x over the root mean square of each column; zeros stay zero, so sparse rows stay sparse."""
-    deviation = np.sqrt(np.mean(rows**2, axis=0))
+    deviation = np.sqrt(np.maximum(np.mean(rows**2, axis=0), LEAST))
     return np.where(x == 0, 0.0, x / np.where(x == 0, 1.0, deviation))
 
 
