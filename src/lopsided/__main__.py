@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _signal  # is there already, unlike signal
+import _signal  # type: ignore[import-not-found]  # is there already, unlike signal
 import os
 
 
