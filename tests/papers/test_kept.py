@@ -334,11 +334,25 @@ def test_wins_over_several_sets_stand_at_the_end_of_the_page(tmp_path):
     assert "all sets" not in pages(one)["koil.md"]
 
 
+def test_fewer_runs_are_told_in_the_command(tmp_path):
+    keep(tmp_path, [a_table(Perceptron=1.0)], flags=["--runs=7"])
+    assert [(own.is_short, own.command) for own in read(tmp_path)] == [
+        (True, "lopsided reproduce acog-table-2 --only german --runs=7")
+    ]
+    keep(tmp_path, [a_table(Perceptron=2.0)])
+    assert [own.is_short for own in read(tmp_path)] == [False]
+    refused = CliRunner().invoke(command, ["--all", "--quick", "--runs", "7"])
+    assert "--quick and --runs: leave one of the two out" in refused.output
+
+
 def test_pages_say_how_long_the_runs_took(tmp_path):
     keep(tmp_path, [a_table(Perceptron=53.76)])
     keep(tmp_path, [a_table("acog-table-3", Perceptron=53.76)], flags=["--quick"])
     two = [dataclasses.replace(own, seconds=90.0) for own in read(tmp_path)]
-    told = "2 runs of an experiment on a data set, 1 of them with `--quick`, 3 minutes in all."
+    told = (
+        "2 runs of an experiment on a data set, 1 of them with fewer runs than in the paper, 3 "
+        "minutes of a core in all."
+    )
     assert told in pages(two)["claims.md"]
     assert told in pages(two)["acog.md"]
 

@@ -14,6 +14,7 @@ import lopsided
 from lopsided import catalog
 from lopsided.comparison.measures import Prices
 from lopsided.data.sets import registry
+from lopsided.metrics import Counts
 from lopsided.papers import contradictions, experiments, find, reproduce, sets
 from lopsided.papers.cells import verdicts
 from lopsided.papers.entries import Printed
@@ -23,12 +24,13 @@ from lopsided.papers.sweeps import sparsity_sweep
 from lopsided.papers.text import summary
 from lopsided.papers.trials import (
     Trials,
+    counted,
     drawn_folds,
     grid_of,
     points_of,
     settings,
+    stated_of,
     thinned,
-    with_zeros,
 )
 from reference.published import german as real_german
 
@@ -36,8 +38,9 @@ ROWS = 120
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
     """A folder with a small german, so that protocols can be run in no time."""
+    monkeypatch.delenv("LOPSIDED_DATA", raising=False)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, 24))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=ROWS) > 0.5, 1, -1)
@@ -95,8 +98,8 @@ def test_every_entry_can_be_run(e):
             grid = grid_of(e, part, name) if e.against != "sparsity" else {}
             own = {k for k in facts if k not in ("is", "costs", "grid")} | set(grid)
             assert own <= set(model.parameter_names())
-            stated = part.stated.get(name, {})
-            assert all(value in grid[k] for k, value in stated.items())
+            stated = stated_of(e, part, name)
+            assert e.against == "sparsity" or all(value in grid[k] for k, value in stated.items())
         for row in part.printed.values():
             assert len(row) == len(part.columns)
 
@@ -174,7 +177,7 @@ def test_times_are_told_as_ratios():
 def test_rows_of_zeros_count_as_mistakes():
     X, y = np.eye(4), np.array([1, -1, 1, -1])
     run = lopsided.compare(["Perceptron"], X, y, permutations=1, grid={}).sweep[0]
-    more = with_zeros(run, (2, 3), "cost", Prices())
+    more = counted(run, (2, 3), "cost", Prices())
     assert (more.counts.positives, more.counts.false_negatives - run.counts.false_negatives) == (
         4,
         2,
@@ -188,6 +191,9 @@ def test_rows_of_zeros_count_as_mistakes():
     half = next(k for k, c in enumerate(run.curve) if c.events == 2)
     assert more.curve[half].positives == run.curve[half].positives + 1
     assert more.curve[half].false_positives == run.curve[half].false_positives + 1.5
+    # A run that diverged stays without figures: its zero rows alone would be a low cost.
+    failed = dataclasses.replace(run, counts=Counts(), value=math.nan)
+    assert counted(failed, (2, 3), "cost", Prices()).failed
 
 
 def test_drawn_folds_spread_the_classes():
@@ -297,6 +303,43 @@ def test_interrupted_runs_are_gone_on_with(folder, tmp_path):
     assert [c.mean for r in again for c in r.cells if c.figure != "seconds"] == [
         c.mean for r in whole for c in r.cells if c.figure != "seconds"
     ]
+
+
+def test_tables_and_figures_share_runs(folder, tmp_path, monkeypatch):
+    arguments = {"data": folder, "only": ["german"], "resume": tmp_path / "kept", "jobs": 1}
+    alone = reproduce("acog-figure-3", data=folder, only=["german"], quick=True, jobs=1)[0]
+    full = reproduce("acog-table-2", **arguments)
+    monkeypatch.setattr(lopsided.comparison.run, "run_split", None)  # nothing is run any more
+    for name in ("acog-figure-1", "acog-figure-3"):
+        shown = reproduce(name, **arguments)[0]
+        last = {line.name: line.y[-1] for line in shown.lines}
+        table = full[0 if shown.metric == "sum" else 1]
+        scale = {"sum": 100, "cost": 0.01}[shown.metric]
+        for cell in (cell for cell in table.cells if cell.figure.split()[0] == shown.metric):
+            assert last[cell.learner] * scale == pytest.approx(cell.mean)
+        assert shown.seconds > 0.05 * table.seconds  # of the runs that were made for the table
+    quick = reproduce("acog-figure-3", **arguments, quick=True)[0]  # the first 3 of 20
+    assert quick.lines == alone.lines
+    again = reproduce("acog-table-2", **arguments)
+    assert [result.cells for result in again] == [result.cells for result in full]
+    assert sum(r.seconds for r in again) >= 0.5 * sum(r.seconds for r in full)
+
+
+def test_fewer_runs_are_the_first_of_all_and_say_so(folder, ranked):
+    arguments = {"data": folder, "only": ["german"]}
+    some = reproduce("csogd-table-2", **arguments, runs=3)[0]
+    assert some.runs == "3 permutations; 20 in the paper"
+    quick = reproduce("csogd-table-2", **arguments, quick=True)[0]
+    assert quick.runs == some.runs
+    assert [c.mean for c in quick.cells if c.figure != "seconds"] == [
+        c.mean for c in some.cells if c.figure != "seconds"
+    ]
+    assert reproduce("csogd-table-2", **arguments, runs=90)[0].runs == "20 permutations"
+    assert reproduce("acog-table-3", **arguments, runs=2)[0].runs == (
+        "2 draws of 5 held-out folds; 100 in the paper"
+    )
+    folds = reproduce("koil-figure-3", data=ranked, only=["koil/german"], runs=10)[0]
+    assert folds.runs == "10 held-out folds; 20 in the paper"
 
 
 def test_held_out_folds(folder):
@@ -504,7 +547,9 @@ def test_learners_of_sparse_figures_do_not_scale(monkeypatch, tmp_path):
     (tmp_path / "smsspam.libsvm").write_text("\n".join(rows) + "\n")
     result = reproduce("sol-figure-5", data=tmp_path, quick=True, substitute=True)[0]
     assert {own["scaling"] for own in seen} == {"none"}
-    assert len(seen) == 11 + 8  # three learners have no sparse models
+    swept = [line for line in result.lines if len(line.x) > 2]
+    assert len(swept) == 8  # three learners have no sparse models
+    assert len(seen) == 11 + sum(len(line.x) for line in swept)
     assert result.heading == "sol-figure-5 on smsspam (IN PLACE OF webspam2), sum"
     assert "positives to train on" in " ".join(result.notes)
 

@@ -25,6 +25,7 @@ _OF_RUNS = (
     "quick",
     "substitute",
     "whole_grid",
+    "runs",
     "jobs",
     "resume",
     "report",
@@ -44,6 +45,7 @@ class ReproduceOptions:
     quick: bool
     substitute: bool
     whole_grid: bool
+    runs: int | None
     jobs: int | None
     resume: str | None
     check: bool
@@ -72,6 +74,11 @@ Examples:
 @click.option("--data", "-d", multiple=True, help="A folder with data sets. Repeatable.")
 @click.option("--only", multiple=True, metavar="SET", help="Only this data set. Repeatable.")
 @click.option("--quick", is_flag=True, help="3 permutations, or one repeat of the folds.")
+@click.option(
+    "--runs",
+    type=click.IntRange(2),
+    help="At most so many permutations, or draws of folds. [those of the paper]",
+)
 @click.option("--substitute", is_flag=True, help="Use a stand-in for a data set that is absent.")
 @click.option(
     "--whole-grid", is_flag=True, help="All parameters of a paper where a part is tried by default."
@@ -106,6 +113,8 @@ def command(**given: Any) -> int:
     names, everything = options.names, options.everything
     if options.table is not None and options.as_json:
         raise click.UsageError("--table and --json: leave one of the two out")
+    if options.quick and options.runs is not None:
+        raise click.UsageError("--quick and --runs: leave one of the two out")
     if names and everything:
         raise click.UsageError("--all: leave out the names")
     if options.kept is not None:
@@ -150,6 +159,7 @@ def command(**given: Any) -> int:
                 jobs=options.jobs,
                 substitute=options.substitute,
                 whole_grid=options.whole_grid,
+                runs=options.runs,
                 resume=options.resume,
             )
             live.close()
@@ -158,6 +168,7 @@ def command(**given: Any) -> int:
             if options.keep is not None:
                 changing = ("quick", "substitute", "whole_grid")
                 flags = [f"--{n.replace('_', '-')}" for n in changing if getattr(options, n)]
+                flags += [] if options.runs is None else [f"--runs={options.runs}"]
                 keep(options.keep, results, flags=flags)
             done += results
     except KeyboardInterrupt as stop:

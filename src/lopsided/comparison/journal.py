@@ -63,7 +63,7 @@ class Journal:
     def _read(self, name: str, text: bytes, facts: Mapping[str, str]) -> None:
         first, *lines = text.splitlines() or [b""]
         try:
-            head = _sound(first)
+            head = sound(first)
             known = head["facts"] if head["kind"] == _KIND else None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             known = None
@@ -80,7 +80,7 @@ class Journal:
         at = 1
         try:
             for at, line in enumerate(lines, start=2):  # noqa: B007
-                run = _sound(line)
+                run = sound(line)
                 self.runs[tuple(run.pop("task"))] = run
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise DataError(
@@ -92,7 +92,7 @@ class Journal:
         self._write({"task": task, **run})
 
     def _write(self, value: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps({**value, _SUM: _sum(value)}).encode() + b"\n")
+        self._file.write(sealed(value))
         self._file.flush()
 
     def close(self) -> None:
@@ -100,7 +100,12 @@ class Journal:
         self._file.close()
 
 
-def _sound(line: bytes) -> dict[str, Any]:
+def sealed(value: Mapping[str, Any]) -> bytes:
+    """Return an object as a line with a checksum."""
+    return json.dumps({**value, _SUM: _sum(value)}).encode() + b"\n"
+
+
+def sound(line: bytes) -> dict[str, Any]:
     """Return the object on a line; raise a ValueError if it is not as it was written."""
     value: dict[str, Any] = json.loads(line)
     if value.pop(_SUM) != _sum(value):

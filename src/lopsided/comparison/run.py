@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,15 +25,31 @@ from .plan import Plan
 
 _STRIDES = (4, 2, 1)  # of a coarse search
 _BANK = 12  # models that share a pass
+_PROCESSOR = "processor seconds"
 _COPIED = ("choice", "value", "seconds", "nnz", "sparsity")  # fields a journal stores unchanged
+
+
+class Finished(Protocol):
+    """Runs that need not be run again, and where to put those that are run."""
+
+    @property
+    def runs(self) -> dict[Task, dict[str, Any]]:
+        """The finished runs of a plan, as :meth:`add` got them."""
+
+    def add(self, task: Task, run: dict[str, Any]) -> None:
+        """Put a finished run."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Results:
-    """A plan and all its runs, by learner, grid point and split."""
+    """A plan and all its runs, by learner, grid point and split.
+
+    `earlier` is the processor time of those that were finished before, in seconds.
+    """
 
     plan: Plan
     runs: list[Run]
+    earlier: float = 0.0
 
 
 def run_plan(
@@ -41,6 +58,7 @@ def run_plan(
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     resume: str | os.PathLike[str] | None = None,
+    finished: Finished | None = None,
 ) -> Results:
     """Run every learner, grid point and split of a plan.
 
@@ -50,6 +68,8 @@ def run_plan(
         What to run.
     jobs, progress, resume
         As for `compare`.
+    finished : Finished, optional
+        Instead of `resume`: runs by what they depend on.
 
     Returns
     -------
@@ -61,17 +81,19 @@ def run_plan(
             "jobs", "is invalid: it must be a whole number of at least 1", value=jobs
         )
     threads = jobs or _core.threads_allowed()
-    opened = nullcontext() if resume is None else closing(Journal(resume, plan.facts()))
+    opened: Any = nullcontext(finished)
+    if resume is not None:
+        opened = closing(Journal(resume, plan.facts()))
     with opened as journal:
-        return Results(plan, _run_all(plan, threads, progress, journal))
+        return _run_all(plan, threads, progress, journal)
 
 
 def _run_all(
     plan: Plan,
     threads: int,
     progress: Callable[[int, int], None] | None,
-    journal: Journal | None,
-) -> list[Run]:
+    journal: Finished | None,
+) -> Results:
     """Run all tasks.
 
     A coarse search runs every fourth value of each parameter, then the neighbours of the best of
@@ -79,27 +101,39 @@ def _run_all(
     """
     coarse = plan.search == "coarse"
     tasks = _first_tasks(plan, coarse)
-    done = {} if journal is None else _read_journal(plan, journal)
+    stored = {} if journal is None else journal.runs
+    done = _read_journal(plan, stored)
     pool = ThreadPoolExecutor(threads)
     try:
         for stride in _STRIDES if coarse else _STRIDES[:1]:
             if stride != _STRIDES[0]:
                 tasks |= _neighbours(plan, [done[task] for task in sorted(tasks)], stride)
             futures = {
-                pool.submit(run_split, plan, plan.learners[k], points, at): (k, points, at)
+                pool.submit(_timed_split, plan, plan.learners[k], points, at): (k, points, at)
                 for k, points, at in _banks(plan, tasks - done.keys(), threads)
             }
             for future in as_completed(futures):
                 k, points, at = futures[future]
-                for point, run in zip(points, future.result(), strict=True):
+                runs, seconds = future.result()
+                for point, run in zip(points, runs, strict=True):
                     done[k, point, at] = run
                     if journal is not None:
-                        journal.add((k, point, at), _to_journal(run))
+                        journal.add((k, point, at), _to_journal(run) | {_PROCESSOR: seconds})
                     if progress is not None:
                         progress(len(done), len(tasks))
     finally:  # after an error or an interrupt: do not wait for runs in progress
         pool.shutdown(wait=False, cancel_futures=True)
-    return [done[task] for task in sorted(tasks)]
+    earlier = sum(stored.get(task, {}).get(_PROCESSOR, 0.0) for task in tasks)
+    return Results(plan, [done[task] for task in sorted(tasks)], earlier)
+
+
+def _timed_split(
+    plan: Plan, learner: Learner, points: list[int], at: int
+) -> tuple[list[Run], float]:
+    """Run some points on one split; return with them the processor time of each."""
+    start = time.thread_time()
+    runs = run_split(plan, learner, points, at)
+    return runs, (time.thread_time() - start) / len(points)
 
 
 def _first_tasks(plan: Plan, coarse: bool) -> set[Task]:
@@ -138,11 +172,11 @@ def _banks(plan: Plan, tasks: set[Task], threads: int) -> Iterator[tuple[int, li
             yield k, points[b::banks], at
 
 
-def _read_journal(plan: Plan, journal: Journal) -> dict[Task, Run]:
+def _read_journal(plan: Plan, finished: dict[Task, dict[str, Any]]) -> dict[Task, Run]:
     try:
         return {
             task: _from_journal(plan.learners[task[0]], task, stored)
-            for task, stored in journal.runs.items()
+            for task, stored in finished.items()
         }
     except (IndexError, KeyError, TypeError, ValueError):
         raise InputError("the journal has a run that cannot be read: start another one") from None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from .. import catalog
+from .. import _core, catalog
 from ..comparison import make_plan, run_plan
 from ..comparison.splits import folded
 from ..comparison.statistics import std
@@ -20,7 +22,7 @@ from ..evaluation.progressive import progressive
 from .entries import Experiment, Part
 from .prepare import PaperData
 from .results import Line, Result
-from .sweeps import sparsity_sweep, tuned
+from .sweeps import SweepPoint, sparsity_sweep, tuned
 from .trials import AS_PREPARED, OF_SETTINGS, Setting, Trial, Trials, model_of
 
 _POINTS = 50
@@ -113,55 +115,79 @@ def ranked(result: Result, e: Experiment, part: Part, stream: PaperData, trials:
     )
 
 
-def swept(
-    result: Result,
-    e: Experiment,
-    part: Part,
-    stream: PaperData,
-    *,
-    quick: bool,
-    jobs: int | None,
-) -> Result:
+def swept(result: Result, e: Experiment, part: Part, stream: PaperData, trials: Trials) -> Result:
     """Add error, time or balanced accuracy by sparsity."""
-    shuffles = 1 if quick or part.set == "webspam" else e.runs
+    shuffles = 1 if trials.quick or part.set == "webspam" else trials.runs_of(e)
+    # What is timed has the machine to itself.
+    jobs = 1 if part.metric == "seconds" else trials.jobs or _core.threads_allowed()
     parameters: dict[str, Mapping[str, Any]] = {}
     schedules = []
     size = _size_of_values(stream.X)
     lines = []
     for name in part.learners:
-        learner = e.learners[name]["is"]
-        chosen = tuned(
-            learner, stream.X, stream.y, balanced=part.metric == "sum", fixed=AS_PREPARED
-        )
-        parameters[name] = chosen
-        model = catalog.make(learner, **AS_PREPARED, **chosen)
+        chosen = parameters[name] = _tuned(e, part, name, stream, trials)
+        model = catalog.make(e.learners[name]["is"], **AS_PREPARED, **chosen)
         if not hasattr(model, "l1"):
-            lines.append(_flat(name, model, stream, shuffles, jobs))
+            lines.append(_flat(name, model, stream, shuffles, trials.jobs))
             continue
         if hasattr(model, "l1_schedule"):
             schedules.append(f"{name} {model.l1_schedule}")
         low, high, count = e.l1.get(name, e.l1["others"])
-        count = count // 3 if quick else count
-        points = sparsity_sweep(
-            [learner],
-            stream.X,
-            stream.y,
-            l1=[0.0, *(size * np.geomspace(low, high, int(count)))],
-            test=stream.test,
-            permutations=shuffles,
-            parameters={learner: {**AS_PREPARED, **chosen}},
-        )
-        points.sort(key=lambda point: point.sparsity)
+        count = count // 3 if trials.quick else count
+        values = [0.0, *(size * np.geomspace(low, high, int(count))).tolist()]
+        at = functools.partial(_swept_at, e.learners[name]["is"], chosen, stream, shuffles, trials)
+        with ThreadPoolExecutor(jobs) as pool:
+            points = sorted(pool.map(at, values), key=lambda point: point.sparsity)
         y = tuple(float(getattr(point, _FIELDS[part.metric])) for point in points)
         x = tuple(point.sparsity for point in points)
         lines.append(Line(name=name, x=x, y=y, std=(math.nan,) * len(y)))
+    words = f"held-out rows after each of {shuffles} shuffles of the training rows"
     return dataclasses.replace(
         result,
         lines=tuple(lines),
         parameters=parameters,
-        runs=f"held-out rows after each of {shuffles} shuffles of the training rows",
+        runs=trials.told(e, words),
         notes=(f"l1_schedule: {', '.join(schedules)}",) if schedules else (),
     )
+
+
+def _tuned(
+    e: Experiment, part: Part, name: str, stream: PaperData, trials: Trials
+) -> dict[str, Any]:
+    """Return the parameters of a learner, chosen without regularization."""
+    learner, balanced = e.learners[name]["is"], part.metric == "sum"
+    grid = catalog.find(learner).grid
+    chosen: dict[str, Any] = trials.once(
+        stream,
+        ["tuned", learner, balanced, {k: list(values) for k, values in grid.items()}],
+        lambda: tuned(learner, stream.X, stream.y, balanced=balanced, fixed=AS_PREPARED),
+    )
+    return chosen
+
+
+def _swept_at(
+    learner: str,
+    chosen: Mapping[str, Any],
+    stream: PaperData,
+    shuffles: int,
+    trials: Trials,
+    l1: float,
+) -> SweepPoint:
+    """Return a learner at one strength of regularization."""
+
+    def run() -> dict[str, Any]:
+        point = sparsity_sweep(
+            [learner],
+            stream.X,
+            stream.y,
+            l1=[l1],
+            test=stream.test,
+            permutations=shuffles,
+            parameters={learner: {**AS_PREPARED, **chosen}},
+        )[0]
+        return dataclasses.asdict(point)
+
+    return SweepPoint(**trials.once(stream, ["swept", learner, dict(chosen), l1, shuffles], run))
 
 
 def _size_of_values(X: Any) -> float:

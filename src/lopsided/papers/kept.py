@@ -17,6 +17,7 @@ from ..errors import DataError
 from .entries import experiments, find
 from .results import Result
 
+_SHORT = "quick"  # in the name of a file: fewer runs than in the paper
 _KIND = "results of lopsided reproduce"
 
 
@@ -31,8 +32,8 @@ class Kept:
     version, machine, date : str
         Of lopsided, the processor with its number of cores, and the day.
     seconds : float
-        Processor time of the last command; with --resume, runs that were finished before do not
-        count.
+        Processor time of all its runs, with --resume also of those that were finished before or
+        belong to another table or figure too.
     results : tuple of Result
         What came of it.
     """
@@ -43,6 +44,11 @@ class Kept:
     date: str
     seconds: float
     results: tuple[Result, ...]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there are fewer runs than in the paper."""
+        return _is_short(self.command.split())
 
 
 def keep(
@@ -70,7 +76,7 @@ def keep(
     written = []
     for (experiment, name), own in groups.items():
         words = [experiment, name.replace("/", "-").replace(" ", "-")]
-        words += ["quick"] if "--quick" in flags else []
+        words += [_SHORT] if _is_short(flags) else []
         content = {
             "kind": _KIND,
             "command": shlex.join(["lopsided", "reproduce", experiment, "--only", name, *flags]),
@@ -89,16 +95,22 @@ def keep(
 def read(folder: str | os.PathLike[str]) -> list[Kept]:
     """Return everything that is kept in a folder, in the order of the papers.
 
-    If an experiment was run both fully and with --quick on a set, only the full run is returned.
+    If an experiment was run both fully and with --quick or --runs on a set, only the full run is
+    returned.
     """
     paths = sorted(Path(folder).glob("*.json"))
     if not paths:
         raise DataError(str(folder), expected="there are no kept results in it; --keep writes them")
-    full = {path.name for path in paths if not path.name.endswith(".quick.json")}
-    chosen = [p for p in paths if p.name in full or p.name.replace(".quick", "") not in full]
+    full = {path.name for path in paths if not path.name.endswith(f".{_SHORT}.json")}
+    chosen = [p for p in paths if p.name in full or p.name.replace(f".{_SHORT}", "") not in full]
     order = [e.name for e in experiments()]
     found = list(_read(chosen))
     return sorted(found, key=lambda kept: order.index(kept.results[0].experiment))
+
+
+def _is_short(words: Sequence[str]) -> bool:
+    """Say whether options of a command leave out a part of the protocol."""
+    return any(word == "--quick" or word.startswith("--runs=") for word in words)
 
 
 def _read(paths: Sequence[Path]) -> Iterator[Kept]:

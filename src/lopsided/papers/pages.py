@@ -46,9 +46,10 @@ def _claims(kept: Sequence[Kept]) -> str:
 def spent(kept: Sequence[Kept]) -> str:
     """Return a sentence about how much was run, and how long it took."""
     minutes = sum(own.seconds for own in kept) / 60
-    quick = sum("--quick" in own.command for own in kept)
-    part = f", {quick} of them with `--quick`" if quick else ""
-    return f"{len(kept)} runs of an experiment on a data set{part}, {minutes:,.0f} minutes in all."
+    short = sum(own.is_short for own in kept)
+    part = f", {short} of them with fewer runs than in the paper" if short else ""
+    many = f"{len(kept)} runs of an experiment on a data set{part}"
+    return f"{many}, {minutes:,.0f} minutes of a core in all."
 
 
 def _page(paper: str, kept: Sequence[Kept]) -> Iterator[str]:
@@ -64,7 +65,7 @@ def _page(paper: str, kept: Sequence[Kept]) -> Iterator[str]:
         yield ""
         yield (
             f"`{own.command}`: lopsided {own.version}, {own.machine}, {own.date}, "
-            f"{own.seconds:,.0f} s in the last call."
+            f"{own.seconds:,.0f} s of a core."
         )
     results = [result for own in kept for result in own.results]
     for result in with_tallies(results):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..comparison.journal import digest
 from ..data.block import Block, Sparse
 from ..data.gather import taken
 from ..data.sets import registry
@@ -61,6 +63,11 @@ class PaperData:
     def positives(self) -> int:
         """The number of positive training rows."""
         return int(np.count_nonzero(self.y > 0))
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """A fingerprint of all rows and labels."""
+        return digest([self.X, self.y, *(self.test or ())])
 
 
 def scaled(X: Any, scaling: str) -> Any:

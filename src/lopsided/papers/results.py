@@ -120,7 +120,7 @@ class Result:
     lines : tuple of Line
         The lines of a figure.
     seconds : float
-        Processor time.
+        Processor time of all its runs, whenever they were made.
     """
 
     experiment: str

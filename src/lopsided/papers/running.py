@@ -47,6 +47,7 @@ def reproduce(
     substitute: bool = False,
     resume: str | os.PathLike[str] | None = None,
     whole_grid: bool = False,
+    runs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Result]:
     """Reproduce a table or figure of a paper.
@@ -66,9 +67,11 @@ def reproduce(
     substitute : bool
         Use substitutes for data sets that are not available.
     resume : path, optional
-        A folder of journals: finished runs are stored there and not run again.
+        A folder: finished runs are stored there and not run again. Tables and figures share them.
     whole_grid : bool
         Try all values of the paper where only a part of them is tried by default.
+    runs : int, optional
+        At most so many permutations or draws of folds. The first are those of the full protocol.
     progress : callable, optional
         Called with the number of finished runs and of all runs.
 
@@ -83,12 +86,12 @@ def reproduce(
     if unknown:
         raise InputError(f"{name} has no data set {unknown[0]!r}: it has {', '.join(e.sets)}")
     parts = [part for part in e.parts if not only or part.set in only]
-    trials = Trials(folders, quick, jobs, resume, progress, whole_grid)
+    trials = Trials(folders, quick, jobs, resume, progress, whole_grid, runs)
     trials.total = sum(_size(e, part, trials) for part in parts)
     found: list[Result] = []
     loaded: tuple[tuple[str, str], PaperData] | None = None
     for part in parts:
-        start = time.process_time()
+        start, trials.earlier = time.process_time(), 0.0
         result = _start(e, part, whole_grid)
         try:
             if loaded is None or loaded[0] != (part.set, part.rows):
@@ -99,7 +102,8 @@ def reproduce(
             found.append(_absent(result, e, part, str(absent)))
             continue
         result = _run(result, e, part, loaded[1], trials)
-        found.append(dataclasses.replace(result, seconds=time.process_time() - start))
+        seconds = trials.earlier + time.process_time() - start
+        found.append(dataclasses.replace(result, seconds=seconds))
     if e.wins_ties_losses:
         found.append(table_cells.tallied(e, found))
     return found
@@ -165,16 +169,15 @@ def _run(result: Result, e: Experiment, part: Part, stream: PaperData, trials: T
         cells = table_cells.counted(e, part, stream)
         result = dataclasses.replace(result, cells=tuple(cells), scaling="")
     elif e.against == "sparsity":
-        result = figures.swept(result, e, part, stream, quick=trials.quick, jobs=trials.jobs)
+        result = figures.swept(result, e, part, stream, trials)
     elif e.against == "events" and part.metric == "auc":
         result = figures.ranked(result, e, part, stream, trials)
     else:
         fixed = trials.tuned(e, part, stream) if e.others == "tuned" else {}
         done = [(s.x, trials.run(e, part, stream, s, fixed)) for s in settings(e)]
         first = done[0][1]
-        result = dataclasses.replace(
-            result, runs=first.plan.splits.words, notes=first.notes, parameters=fixed
-        )
+        words = trials.told(e, first.plan.splits.words)
+        result = dataclasses.replace(result, runs=words, notes=first.notes, parameters=fixed)
         is_figure = e.kind == "figure"
         result = figures.drawn(result, done) if is_figure else table_cells.filled(result, first)
     told = [catalog.find(e.learners[name]["is"]) for name in part.learners]

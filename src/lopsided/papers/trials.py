@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import math
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from .. import catalog
 from ..comparison import Plan, Run, make_plan, run_plan
 from ..comparison.grids import Learner
 from ..comparison.measures import Prices
+from ..comparison.run import Results
 from ..comparison.splits import Splits, stratified_folds
 from ..comparison.summary import chosen_runs
 from ..estimator.base import OnlineClassifier
@@ -24,6 +26,7 @@ from ..metrics import Counts
 from . import sets
 from .entries import Experiment, Part
 from .prepare import PaperData
+from .store import Store, key_of
 
 QUICK = 3  # permutations
 ALPHA = "weight of specificity"
@@ -68,11 +71,19 @@ def grid_of(e: Experiment, part: Part, name: str, whole: bool = False) -> dict[s
     grid: dict[str, Sequence[Any]] = {}
     if e.choice != "stated" and e.others == "best":
         grid = own_grid(e, name, whole)
-    if e.against in ("", "events", *OF_SETTINGS):
+    if e.kind != "figure":
         return grid
-    stated = part.stated.get(name, {})
+    stated = stated_of(e, part, name)  # a table shows other points too, a figure does not
     grid = {k: [stated[k]] if k in stated else values for k, values in grid.items()}
+    if e.against in ("events", *OF_SETTINGS):
+        return grid
     return {**grid, e.against: e.values, **e.lines}
+
+
+def stated_of(e: Experiment, part: Part, name: str) -> Mapping[str, Any]:
+    """Return the parameters of a learner that the paper states or its digits are known to have."""
+    known = {} if e.against in (ALPHA, PRICE, LABELS) else part.stated
+    return known.get(name) or e.stated.get(name) or {}
 
 
 def own_grid(e: Experiment, name: str, whole: bool = False) -> dict[str, Sequence[Any]]:
@@ -165,9 +176,7 @@ class Trial:
 
     def papers(self, name: str) -> list[Run]:
         """Return the runs with the parameters that the paper chose, as far as it states them."""
-        e = self.experiment
-        own = {} if e.against in (ALPHA, PRICE, LABELS) else self.part.stated
-        stated = own.get(name) or e.stated.get(name)
+        stated = stated_of(self.experiment, self.part, name)
         if stated:
             points = self.learners[name].points
             return self.at(
@@ -194,10 +203,12 @@ class Trials:
 
     Attributes
     ----------
-    folders, quick, jobs, resume, progress, whole_grid
+    folders, quick, jobs, resume, progress, whole_grid, runs
         As for `reproduce`.
     total, done : int
         Number of runs, expected and finished.
+    earlier : float
+        Processor time of the runs that were finished before, in seconds.
     """
 
     folders: Sequence[str]
@@ -206,19 +217,36 @@ class Trials:
     resume: str | os.PathLike[str] | None = None
     progress: Callable[[int, int], None] | None = None
     whole_grid: bool = False
+    runs: int | None = None
     total: int = 0
     done: int = 0
+    earlier: float = 0.0
+    _stores: dict[str, Store] = dataclasses.field(default_factory=dict, repr=False)
 
     def runs_of(self, e: Experiment) -> int:
-        """Return the number of permutations or folds."""
+        """Return the number of permutations, folds or shuffles."""
         if e.folds is None:
-            return QUICK if self.quick else e.runs
+            return self._fewer(e.runs)
         if e.draws > 1:
-            return int(e.folds) * self._draws(e)
-        return min(5, e.runs) if self.quick else e.runs
+            return int(e.folds) * self._fewer(e.draws)
+        repeats = self._repeats
+        return e.runs if repeats is None else min(5 * repeats, e.runs)
 
-    def _draws(self, e: Experiment) -> int:
-        return min(QUICK, e.draws) if self.quick else e.draws
+    @property
+    def _repeats(self) -> int | None:
+        """How many repeats of published folds there are; None for all."""
+        if self.quick:
+            return 1
+        return None if self.runs is None else max(1, self.runs // 5)
+
+    def _fewer(self, of_paper: int) -> int:
+        """Return how many permutations, draws or shuffles there are of those of the paper."""
+        return min(QUICK if self.quick else self.runs or of_paper, of_paper)
+
+    def told(self, e: Experiment, words: str) -> str:
+        """Return what was run, with how many there are in the paper if that is more."""
+        whole = Trials(()).runs_of(e)
+        return words if self.runs_of(e) == whole else f"{words}; {whole} in the paper"
 
     def run(
         self,
@@ -254,21 +282,55 @@ class Trials:
             if self.progress is not None:
                 self.progress(self.done, max(self.total, self.done))
 
-        results = run_plan(
-            plan, jobs=self.jobs, progress=progress, resume=self._journal(e, part, setting)
-        )
+        results = self._run(plan, stream, progress)
         self.done = before + len(results.runs)
         few = [] if self.whole_grid else thinned(e, part)
         notes = [source]
         if few:
             notes.append(f"a part of the paper's grid for {', '.join(few)}; --whole-grid takes all")
-        return Trial(
-            e,
-            part,
-            plan,
-            [with_zeros(run, stream.zeros, part.metric, plan.prices) for run in results.runs],
-            tuple(notes),
-        )
+        runs = results.runs
+        if plan.splits.kind == "permutations":
+            runs = [counted(run, stream.zeros, part.metric, plan.prices) for run in runs]
+        return Trial(e, part, plan, runs, tuple(notes))
+
+    def _run(
+        self, plan: Plan, stream: PaperData, progress: Callable[[int, int], None] | None = None
+    ) -> Results:
+        """Run what of a plan is not in the store."""
+        store = self.store_of(stream)
+        finished = None if store is None else store.of(plan, stream.fingerprint)
+        results = run_plan(plan, jobs=self.jobs, progress=progress, finished=finished)
+        self.earlier += results.earlier
+        return results
+
+    def once(self, stream: PaperData, facts: Sequence[Any], compute: Callable[[], Any]) -> Any:
+        """Return what `compute` gives, in JSON's types; from the store, if it was computed before.
+
+        `facts` are what it depends on besides the data.
+        """
+        store = self.store_of(stream)
+        if store is None:
+            return compute()
+        key = key_of(stream.fingerprint, facts)
+        found = store.get(key)
+        if found is not None:
+            self.earlier += found["processor seconds"]
+            return found["value"]
+        start = time.thread_time()
+        value = compute()
+        store.put(key, {"value": value, "processor seconds": time.thread_time() - start})
+        return value
+
+    def store_of(self, stream: PaperData) -> Store | None:
+        """Return the finished runs on a data set, or None if they are not to be stored."""
+        if self.resume is None:
+            return None
+        if stream.name not in self._stores:
+            folder = Path(self.resume)
+            folder.mkdir(parents=True, exist_ok=True)
+            name = stream.name.replace("/", "-").replace(" ", "-")
+            self._stores[stream.name] = Store(folder / f"{name}.runs")
+        return self._stores[stream.name]
 
     def tuned(self, e: Experiment, part: Part, stream: PaperData) -> dict[str, dict[str, Any]]:
         """Choose the parameters of each learner once, inside the training part of the first fold.
@@ -289,8 +351,7 @@ class Trials:
         )
         first = dataclasses.replace(plan.splits, all=plan.splits.all[:1])
         plan = dataclasses.replace(plan, splits=first)
-        journal = self._journal(e, part, Setting(x="choice"))
-        runs = run_plan(plan, jobs=self.jobs, resume=journal).runs
+        runs = self._run(plan, stream).runs
         chosen = {
             one.name: chosen_runs(one, runs, "inner", plan.larger_is_better)[0].parameters
             for one in plan.learners
@@ -309,7 +370,7 @@ class Trials:
         if e.choice == "inner" and e.kind == "table":
             how = {"search": "coarse"}
         if e.folds != "published":
-            count, draws = int(e.folds), self._draws(e)
+            count, draws = int(e.folds), self._fewer(e.draws)
             # Parameters are chosen by the pass over a training part: inner folds for each draw
             # would take six times as long.
             found = drawn_folds(stream.y, draws, count)
@@ -323,7 +384,7 @@ class Trials:
         if found is None:
             found = drawn_folds(stream.y)
             source = "folds drawn here: the published ones are not available"
-        return found[:, :1] if self.quick else found, source
+        return found[:, : self._repeats], source
 
     def finished(self) -> None:
         """Count a finished run."""
@@ -331,24 +392,14 @@ class Trials:
         if self.progress is not None:
             self.progress(self.done, max(self.total, self.done))
 
-    def _journal(self, e: Experiment, part: Part, setting: Setting) -> Path | None:
-        if self.resume is None:
-            return None
-        folder = Path(self.resume)
-        folder.mkdir(parents=True, exist_ok=True)
-        words = [e.name, part.set.replace("/", "-"), part.metric]
-        words += [] if setting.x is None else [str(setting.x)]
-        words += ["quick"] if self.quick else []
-        words += ["whole-grid"] if self.whole_grid else []
-        return folder / f"{'.'.join(words)}.journal"
 
+def counted(run: Run, zeros: tuple[int, int], metric: str, prices: Prices) -> Run:
+    """Return a run with its metric, and with additional rows that are all mistakes.
 
-def with_zeros(run: Run, zeros: tuple[int, int], metric: str, prices: Prices) -> Run:
-    """Return a run with additional positive and negative rows, all of them mistakes.
-
-    Along the curve they come evenly, as in a random order.
+    `zeros` are the numbers of additional positive and negative rows. Along the curve they come
+    evenly, as in a random order.
     """
-    if not any(zeros):
+    if run.failed:
         return run
     whole = max(1, run.counts.events)
     curve = tuple(_with_zeros(c, zeros, c.events / whole) for c in run.curve)
