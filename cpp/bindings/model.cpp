@@ -151,6 +151,12 @@ nb::object PyModel::score_one(nb::handle x, bool checked) {
   return nb::float_(score);
 }
 
+nb::object PyModel::predict_one(nb::handle x, const nb::list& labels) {
+  double score;
+  if (!with_event(x, false, false, [&](RowSource& source) { session.score(source, &score); })) return nb::none();
+  return labels[score >= 0 ? 1 : 0];
+}
+
 nb::object PyModel::explain_one(nb::handle x, bool checked) {
   Reasons found;
   if (!with_event(x, false, checked, [&](RowSource& source) { found = session.explain(source); })) return nb::none();
@@ -288,6 +294,9 @@ void bind_model(nb::module_& m) {
       .def("score_one", &PyModel::score_one, nb::arg("x").none(), nb::arg("checked") = false,
            nb::sig("def score_one(self, x: object, checked: bool = False) -> float | None"),
            "The score of one event, or None as learn_one.")
+      .def("predict_one", &PyModel::predict_one, nb::arg("x").none(), nb::arg("labels"),
+           nb::sig("def predict_one(self, x: object, labels: list[Any]) -> Any"),
+           "The label of one event by the sign of its score: one of [negative, positive], or None as learn_one.")
       .def("ask_one", &PyModel::ask_one, nb::arg("x").none(), nb::arg("day").none(), nb::arg("kind"),
            nb::arg("positive").none(), nb::arg("negative").none(), nb::arg("prices") = nb::none(),
            nb::arg("checked") = false,

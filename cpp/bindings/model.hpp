@@ -92,6 +92,7 @@ class PyModel {
   nb::object learn_one(nb::handle x, nb::handle y, nb::handle weight, const nb::dict& codes, bool free, bool checked,
                        double sampled);
   nb::object score_one(nb::handle x, bool checked);
+  nb::object predict_one(nb::handle x, const nb::list& labels);
   nb::object explain_one(nb::handle x, bool checked);
   nb::object ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
                      nb::handle negative, const EventPrices& prices, bool checked);

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,6 @@ from ..errors import (
     BadRowError,
     InputError,
     InputTypeError,
-    Parameter,
     ParameterError,
 )
 from ..estimator import state as entry
@@ -39,12 +36,12 @@ from ..estimator.parameters import (
 )
 from ..estimator.prices import event_prices, price_table
 from ..estimator.sklearn_compat import not_fitted
-from ..estimator.times import as_days, as_delays, latest_day
-from .budget import Budget, as_budget, carried_over
+from ..estimator.times import as_delays
+from .budget import as_budget, carried_over
 from .decision import Decision, Decisions
 from .estimate import Estimate, estimate_from
 from .query import QUERIES, check_query, query_options
-from .wrapper import Wrapper
+from .timed_wrapper import TimedWrapper
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -52,11 +49,8 @@ if TYPE_CHECKING:
 _BUDGET = "a number of labels, a share, a text like '50/day', a Budget or None"
 
 
-_TIME = ("give ", Parameter("time"))
-
-
 @estimator
-class Active(Wrapper):
+class Active(TimedWrapper):
     """A learner that asks for the labels it learns from, and keeps within a budget.
 
     In `fit`, `partial_fit`, `learn_one` and `progressive` a label is learned from only when it is
@@ -138,9 +132,6 @@ class Active(Wrapper):
     explore: float = number(0.0, low=0, high=1)
     seed: int = integer(0, 0, 2**32 - 1)
     max_pending: int = integer(10000, 1, 2**31)
-
-    # A core, and the latest day it has met.
-    _met: tuple[_core.Model, float] | None = dataclasses.field(default=None, init=False)
 
     # Learning where the labels are at hand -------------------------------------------------------
 
@@ -501,53 +492,7 @@ class Active(Wrapper):
             f"event {event} does not wait for a label: it was told or forgotten, or never asked for"
         )
 
-    @property
-    def needs_time(self) -> bool:
-        """Whether the budget is daily, so that events must come with their times."""
-        return self.daily_budget or super().needs_time
-
-    @property
-    def daily_budget(self) -> bool:
-        """Whether the budget is one for each day."""
-        budget = self.budget
-        return isinstance(budget, (str, Budget)) and _daily(budget)
-
-    def _days(self, time: Any, rows: int) -> NDArray[np.float64]:
-        if time is None:
-            if self.daily_budget:
-                raise InputError("a daily budget needs the times of the events", remedy=[_TIME])
-            if self.needs_time:
-                raise InputError("a daily capacity needs the times of the events", remedy=[_TIME])
-            return np.zeros(rows)
-        if not self.needs_time:
-            raise ParameterError("time", "has an effect only with a daily budget or capacity")
-        return as_days(time, rows)
-
-    def _latest(
-        self, model: _core.Model, days: NDArray[np.float64], rows: NDArray[np.int64]
-    ) -> float:
-        """Return the latest day after some rows; raise if one is far off."""
-        if self._met is None or self._met[0] is not model:
-            self._met = model, float(model.asking().get("latest_day", np.nan))
-        return latest_day(days, self._met[1], rows)
-
-    def _latest_one(self, model: _core.Model, day: float) -> float:
-        if self._met is not None and self._met[0] is model and day // 1 == self._met[1]:
-            return self._met[1]  # most events are of the same day as the one before
-        try:
-            return self._latest(model, np.array([day]), np.zeros(1, np.int64))
-        except BadRowError as error:
-            raise InputError(error.what) from None
-
-    def _ready(self, *args: Any, **options: Any) -> Ready:
-        ready = super()._ready(*args, **options)
-        if self.needs_time:
-            self._latest(ready.fitted.core, *_met(ready))
-        return ready
-
     def _learned(self, ready: Ready, result: dict[str, Any]) -> dict[str, Any]:
-        if self.needs_time and result["events"]:
-            self._met = ready.fitted.core, self._latest(ready.fitted.core, *_met(ready))
         if result["forgotten"]:
             warnings.warn(
                 f"{result['forgotten']:,} labels were bought and forgotten before they came: "
@@ -566,15 +511,3 @@ def _chance(probability: float | None) -> float:
     if not (is_number(probability) and 0 < probability <= 1):
         raise ParameterError("probability", "is above 0 and up to 1, or None", value=probability)
     return float(probability)
-
-
-@functools.lru_cache(maxsize=64)
-def _daily(budget: str | Budget) -> bool:
-    return getattr(as_budget(budget), "per", None) == "day"
-
-
-def _met(ready: Ready) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the days of a batch, and the rows that count in the order they are met."""
-    assert ready.days is not None
-    rows = np.arange(len(ready.days)) if ready.visit is None else ready.visit
-    return ready.days, rows if ready.weights is None else rows[ready.weights[rows] != 0]

@@ -7,13 +7,12 @@ import dataclasses
 import os
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .._text import visible
 from ..algorithms.active import Active
 from ..data.block import Block
 from ..data.readers.tabular.arrow import SchemaAfter
@@ -21,7 +20,7 @@ from ..errors import InterruptedReadError, ModelFileError
 from ..estimator.base import OnlineClassifier
 from ..estimator.schema import Schema
 from ..evaluation.periods import DAY, PeriodLog
-from ..evaluation.stream import Recent, Slice, StreamRun
+from ..evaluation.stream import Recent, StreamRun
 from ..persist import load_run, save
 from .active_options import (
     DEFAULT_LEARNER,
@@ -47,27 +46,17 @@ from .options import (
 from .output import (
     Bill,
     Live,
-    bad_lines,
-    heading,
     left_out,
-    measures,
-    print_json,
-    print_result,
-    with_kept,
     write_bad_lines,
 )
-from .period_table import COLUMNS, lines_since, period_option, periods_of, print_periods
-from .result_file import ResultFile, cell, discard
+from .period_table import period_option
+from .result_file import discard
+from .run_files import RunFiles
 from .run_options import RunOptions
+from .run_report import print_run
 from .signals import StopRequest
 
-_CURVE = ("rows", "events", "sensitivity", "specificity", "sum", "cost", "labels", "updates", "auc")
-_RECENT = ("sensitivity", "specificity", "precision", "cost", "auc")  # since the last point
-_MOST_BAD = 1000  # bad lines in the JSON
-_MOST_CHANGES = 5  # printed
 _KEPT_CHANGES = 100  # in a model
-# Labels that need no word when they are taken for the positive one.
-_PLAINLY_POSITIVE = ("yes", "y", "true", "t", "positive", "pos")
 
 
 @click.command(
@@ -136,7 +125,7 @@ def _run(job: Job) -> int:
     job.finish(interrupted=bool(stop.code))
     results_to_stdout = "-" in job.options.results  # then the report goes elsewhere
     with contextlib.redirect_stdout(sys.stderr) if results_to_stdout else contextlib.nullcontext():
-        job.report(interrupted=bool(stop.code))
+        print_run(job, interrupted=bool(stop.code))
     return stop.code
 
 
@@ -178,12 +167,12 @@ class Job:
         with contextlib.nullcontext() if self.late is None else self.late.opening():
             self.reader = reader_from(options.data, given, self.model)
         self._written = state or {}
-        self._waited = self._written.get("waited", self.waiting)  # when the run began
-        self._page = None
+        self.waited = self._written.get("waited", self.waiting)  # when the run began
+        self.page = None
         if options.report_path is not None:
             from .report_file import RunReport  # slow to import
 
-            self._page = RunReport(
+            self.page = RunReport(
                 options.report_path, self._written.get("points"), self._written.get("alarms")
             )
         self.run = StreamRun(
@@ -196,9 +185,9 @@ class Job:
         size = options.period_size
         if size is not None and self.run.periods is None:
             self.run.periods = PeriodLog(size)
-        self._periods_written = self.run.periods.closed if self.run.periods else 0
         if self._has_points and self.run.recent is None:
             self.run.recent = Recent()
+        self._files = RunFiles(options, self.model, self.run, self.bill, self._written)
         self.saved = False
         self._after: deque[tuple[int, SchemaAfter]] = deque()  # of blocks, by their first rows
         # What a model brings along. That of a checkpoint has learned from this very stream.
@@ -242,38 +231,31 @@ class Job:
 
     def work(self) -> Iterator[None]:
         """Learn from slice after slice, writing what was asked for."""
-        files: dict[str, ResultFile] = {}
         whole = False
         try:
             for piece in self.run.over(self._blocks(), limit=self.options.limit):
-                files = files or self._open(piece.block.kept)
-                if "predictions" in files:
-                    self._write_predictions(files["predictions"], piece)
-                if "curve" in files:
-                    self._write_curve(files["curve"])
-                if self._page:
-                    self._page.points.add(self.run.rows, self.run.counts)
-                    self._page.alarms.add(piece)
+                self._files.write(piece)
+                if self.page:
+                    self.page.points.add(self.run.rows, self.run.counts)
+                    self.page.alarms.add(piece)
                     self.run.stops = self._stops()
                 if self.options.checkpoint and self.run.rows % self.options.checkpoint == 0:
-                    self._save_checkpoint(files)
+                    self._save_checkpoint()
                 yield
             if self._written:  # the interrupted run had only to put its results in their places
-                files = files or self._open()
+                self._files.open()
             if self.run.periods:
                 self.run.periods.close()
-            if "curve" in files:
-                self._write_curve(files["curve"], last=True)
+            self._files.end()
             whole = True
         except (GeneratorExit, InterruptedReadError):
             whole = True
         finally:
-            for file in files.values():
-                file.close(whole=whole, keep=bool(self.options.checkpoint))
+            self._files.close(whole=whole, keep=bool(self.options.checkpoint))
 
     def _blocks(self) -> Iterator[Block]:
         """Yield the blocks; where labels are texts, so is the positive one of a new model."""
-        positive = self.options.positive if self._is_new else None
+        positive = self.options.positive if self.is_new else None
         read = 0
         for block in self.reader if self.late is None else self.late.blocks(self.reader):
             if read == 0 and (note := expense_note(self.model, block.X)):
@@ -292,12 +274,13 @@ class Job:
             yield block
 
     @property
-    def _is_new(self) -> bool:
+    def is_new(self) -> bool:
+        """Whether the model begins with this run."""
         return self.options.load_path is None and not self.options.resume
 
     def _stops(self) -> tuple[int, ...]:
         """Return the numbers of rows at whose multiples something is to be written or kept."""
-        points = self._page.points.every if self._page else None
+        points = self.page.points.every if self.page else None
         return tuple(
             n
             for n in (
@@ -343,14 +326,14 @@ class Job:
             state = {**(self._asked or {}), "late": waits} if waits else self._asked
             save(self.model, self.options.save_path, state)
             self.saved = True
-        if self._page:
+        if self.page:
             notes = [f"interrupted after {self.run.rows:,} rows"] if interrupted else []
             notes += [f"left out: {text}" for text in left_out(self.reader, most=5)]
             if self.run.auc.value == self.run.auc.value:
                 notes.append(f"AUC {self.run.auc.value:.2%} over the whole run")
             if self.bill.own:
                 notes.append(f"cost {self.bill.cost(self.run.counts):,.6g} {self.bill}")
-            self._page.write(self.name, self.model, self.options.data, self.run, self.bill, notes)
+            self.page.write(self.name, self.model, self.options.data, self.run, self.bill, notes)
         if self.saved and not interrupted and os.path.exists(self._mark):
             self._discard_earlier()
             os.unlink(self._mark)
@@ -386,166 +369,19 @@ class Job:
             return
         with contextlib.suppress(OSError, ModelFileError):
             _, state = load_run(self._mark)
-            for key, path in self._results().items():
+            for key, path in self._files.paths().items():
                 discard(path, (state or {}).get(key))
 
-    def report(self, interrupted: bool) -> None:
-        """Print what came of it."""
-        counts, seconds = self.run.counts, self.run.seconds
-        if self.options.as_json:
-            print_json(
-                {
-                    "learner": self.name,
-                    "parameters": self.model.get_params(),
-                    "scaling": getattr(self.model, "scaling_", None),
-                    "data": self.options.data,
-                    "positive": self.model.labels.positive,
-                    **measures(counts, self.bill),
-                    "auc": self.run.auc.value,
-                    "auc_error": self.run.auc.error,
-                    "average_precision": self.run.auc.levels.average_precision,
-                    "log_loss": self.run.reliability.log_loss,
-                    "calibration_error": self.run.reliability.error,
-                    "periods": self._periods(),
-                    "changes": [dataclasses.asdict(one) for one in self.run.watch.changes],
-                    "budget_left": self._left(),
-                    "waiting": self.waiting,
-                    "seconds": seconds,
-                    "bad_lines": bad_lines(self.reader, _MOST_BAD),
-                    "bad_lines_found": len(self.reader.bad.found),
-                    "dropped": getattr(self.reader, "dropped", 0),
-                    "interrupted": interrupted,
-                    "saved": self.options.save_path if self.saved else None,
-                    "report": self._page.path if self._page else None,
-                }
-            )
-            return
-        for text in left_out(self.reader, most=5):
-            click.echo(f"left out: {text}", err=True)
-        positive = self.model.labels.positive
-        guessed = self._is_new and self.model.positive is None and isinstance(positive, str)
-        if guessed and positive.lower() not in _PLAINLY_POSITIVE:
-            click.echo(
-                f'"{visible(positive)}" is taken for the positive label, as the last in order: '
-                "--positive chooses",
-                err=True,
-            )
-        state = "interrupted after" if interrupted else "over"
-        speed = f", {counts.events / seconds:,.0f} rows/s in the core" if seconds > 0 else ""
-        heading(f"{self.name} {state} {counts.events:,} events of {self.options.data}{speed}")
-        used = getattr(self.model, "scaling_", None)
-        scaling = (self.model.scaling, used) if used else None
-        print_result(
-            counts,
-            self.bill,
-            auc=self.run.auc,
-            left=self._left(),
-            scaling=scaling,
-            waiting=self.waiting - self._waited,
-        )
-        for change in self._changes():
-            click.echo(f"changed: {change}")
-        if self.options.period is not None and self.run.periods:
-            print_periods(self.run.periods, self.bill)
-        if self.late is not None:
-            one = self.waiting == 1
-            whose = "event for its label" if one else "events for their labels"
-            click.echo(f"waiting: {self.waiting:,} {whose}")
-        if self.saved:
-            click.echo(f"saved to {visible(self.options.save_path or '')}")
-        if self._page and self._page.path != "-":
-            click.echo(f"report in {visible(self._page.path)}")
-
-    def _changes(self) -> list[str]:
-        """Return the latest changes of the stream in words."""
-        found = self.run.watch.changes
-        more = [f"{len(found) - _MOST_CHANGES} times before (--json lists all)"]
-        return (more if len(found) > _MOST_CHANGES else []) + [
-            str(one) for one in found[-_MOST_CHANGES:]
-        ]
-
-    def _periods(self) -> list[dict[str, Any]] | None:
-        """Return the measures of each period, if they were asked for."""
-        if self.options.period is None or self.run.periods is None:
-            return None
-        return periods_of(self.run.periods, self.bill).records()
-
-    def _left(self) -> float | None:
-        """Return how many labels may still be bought, None without a budget."""
-        if not isinstance(self.model, Active) or self.model.budget is None:
-            return None
-        return self.model.budget_left_ if self.model.__sklearn_is_fitted__() else None
-
-    def _open(self, kept: Iterable[str] = ()) -> dict[str, ResultFile]:
-        """Open the results; those of a resumed run are cut back to the checkpoint."""
-        predictions = ",".join(["line", "score", "predicted", *map(cell, kept)])
-        columns = (*_CURVE, *(f"recent_{name}" for name in _RECENT))
-        columns = columns if self.options.period is None else COLUMNS
-        headers = {"predictions": predictions, "curve": ",".join(columns)}
-        return {
-            key: ResultFile(path, headers[key], self._written.get(key))
-            for key, path in self._results().items()
-        }
-
-    def _results(self) -> dict[str, str]:
-        """Return the files that are written along the way."""
-        paths = {"predictions": self.options.predictions, "curve": self.options.curve}
-        return {key: path for key, path in paths.items() if path is not None}
-
-    def _write_predictions(self, file: ResultFile, piece: Slice) -> None:
-        safe = self.options.safe_csv
-        decoded = self.model.labels.decode(piece.alarms).tolist()
-        labels = (cell(label, safe=safe) for label in decoded)
-        part = slice(piece.first, piece.first + len(piece.scores))
-        rows = zip(piece.block.lines[part].tolist(), piece.scores.tolist(), labels, strict=True)
-        cells: Iterable[str] = (
-            f"{line},{score!r},{label}" if score == score else f"{line},,"
-            for line, score, label in rows
-        )
-        kept = {name: some[part] for name, some in piece.block.kept.items()}
-        if kept:
-            cells = map(",".join, zip(cells, *with_kept(kept, safe=safe), strict=True))
-        file.write(cells)
-
-    def _write_curve(self, file: ResultFile, *, last: bool = False) -> None:
-        """Write the points, or the periods, that are due; the last ones need not be full."""
-        periods = self.run.periods
-        if self.options.period is not None:
-            assert periods is not None
-            file.write(lines_since(periods, self.bill, self._periods_written))
-            self._periods_written = periods.closed
-        elif (self.run.rows % self.options.points_every == 0) != last:
-            self._write_point(file)
-
-    def _write_point(self, file: ResultFile) -> None:
-        counts = self.run.counts
-        point: list[float] = [
-            self.run.rows,
-            counts.events,
-            counts.sensitivity,
-            counts.specificity,
-            counts.sum(),
-            self.bill.cost(counts),
-            counts.queries,
-            counts.updates,
-            self.run.auc.value,
-        ]
-        assert self.run.recent is not None
-        recent, auc = self.run.recent.take(counts)
-        point += [recent.sensitivity, recent.specificity, recent.precision]
-        point += [self.bill.cost(recent), auc]
-        file.write([",".join("" if v != v else repr(v) for v in point)])
-
-    def _save_checkpoint(self, files: dict[str, ResultFile]) -> None:
+    def _save_checkpoint(self) -> None:
         self._discard_earlier()
         self._has_marked = True
         state = {**self.run.state(), "name": self.name, "asked": self.options.fingerprint}
-        state |= {"earlier": self._earlier, "waited": self._waited}
-        if self._page:
-            state["points"] = self._page.points.state()
-            state["alarms"] = self._page.alarms.state()
+        state |= {"earlier": self._earlier, "waited": self.waited}
+        if self.page:
+            state["points"] = self.page.points.state()
+            state["alarms"] = self.page.alarms.state()
         model = self.model
         if self.late is not None:
             state["late"] = self.late.record(model)
             model = self.late.plain(model)
-        save(model, self._mark, {**state, **{k: f.sync() for k, f in files.items()}})
+        save(model, self._mark, {**state, **self._files.sync()})

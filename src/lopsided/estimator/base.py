@@ -13,10 +13,11 @@ from ..errors import InputError
 from . import state as entry
 from .batch import as_weights
 from .columns import check_columns
-from .fitted import Fitted, Snapshot
+from .fitted import Snapshot
 from .frames import as_frame
+from .has_model import put
 from .labels import Labels, as_labels
-from .learning import Learning, put
+from .learning import Learning
 from .parameters import choice, integer, switch
 from .prices import event_prices, price_table
 from .reasons import Explanation, explanation
@@ -212,13 +213,11 @@ class OnlineClassifier(Routed, Learning):
     def predict_one(self, x: Any) -> Any:
         """Return the label predicted for one event."""
         fitted = self._fitted
-        score = None if fitted is None else fitted.core.score_one(x)
-        if fitted is None or score is None:
-            score, fitted = self.score_one(x), self.fitted
-        return self._label_at(fitted, score, x)
-
-    def _label_at(self, fitted: Fitted, score: float, x: Any) -> Any:
-        """Return the label predicted for an event that has this score."""
+        if fitted is not None and fitted.plain and fitted.labels.decoded:
+            label = fitted.core.predict_one(x, fitted.labels.decoded)
+            if label is not None:
+                return label
+        score, fitted = self.score_one(x), self.fitted
         decoded = fitted.labels.decoded or fitted.labels.decode_both()
         costs = fitted.costs if fitted.current else self.costs
         if fitted.by_sign and costs is None:

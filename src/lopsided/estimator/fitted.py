@@ -38,6 +38,8 @@ class Fitted:
     current : bool
         Whether the parameters are still those of the estimator. A parameter that is set makes this
         False until the estimator learns again.
+    plain : bool
+        Whether the sign of a score is the prediction, whatever the event.
     """
 
     core: _core.Model
@@ -50,6 +52,11 @@ class Fitted:
     by_sign: bool = True
     costs: Any = None
     current: bool = True
+    plain: bool = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        plain = self.by_sign and self.costs is None and self.current
+        object.__setattr__(self, "plain", plain)
 
     def replace(self, **changes: Any) -> Fitted:
         """Return the record with some fields changed."""
