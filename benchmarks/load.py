@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import socket
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 
-def cpu_seconds(pid: int) -> float:
-    """Return the processor time that a process has used."""
-    with open(f"/proc/{pid}/stat") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def cpu_seconds(group: int) -> float:
+    """Return the processor time that the processes of a group have used."""
+    total = 0
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has gone
+            if os.getpgid(int(place.name)) == group:
+                clocks = [file.read_text() for file in place.glob("task/*/schedstat")]
+                total += sum(int(clock.split()[0]) for clock in clocks)
+    return total / 1e9
 
 
 def answered(
@@ -56,6 +62,22 @@ def streamed(port: int, path: str, lines: bytes) -> float:
         last = b""
         while not last.endswith(b"0\r\n\r\n"):
             last = last[-5:] + client.recv(1 << 18)
+        sender.join()
+        return time.perf_counter() - started
+
+
+def echoed(port: int, lines: bytes, n: int) -> float:
+    """Send lines to a daemon that answers each by a line; return the seconds it took."""
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.settimeout(300)
+        started = time.perf_counter()
+        sender = threading.Thread(target=client.sendall, args=(lines,))
+        sender.start()
+        while n > 0:
+            got = client.recv(1 << 18)
+            if not got:
+                raise RuntimeError("the daemon has gone")
+            n -= got.count(b"\n")
         sender.join()
         return time.perf_counter() - started
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 import random
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -18,11 +20,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from . import peers
 from .harness import Contender, Group
-from .load import answered, cpu_seconds, streamed
+from .load import answered, cpu_seconds, echoed, streamed
 
 FEATURES = 30
 RIVER = """
@@ -54,6 +57,12 @@ async def learn(event: Labelled):
 
 uvicorn.run(app, port=int(sys.argv[1]), log_level="critical", access_log=False)
 """
+DAEMON = """
+import vowpalwabbit
+vowpalwabbit.Workspace(
+    "--quiet --daemon --foreground --num_children 1 --port {port} --loss_function logistic"
+).run_parser()
+"""
 
 
 def groups(quick: bool) -> Iterator[Group]:
@@ -72,12 +81,16 @@ def groups(quick: bool) -> Iterator[Group]:
         theirs, other = 0, _free_port()
         if peers.present("fastapi") and peers.present("river"):
             theirs = _started(stack, other, "-c", RIVER.format(features=FEATURES), str(other))
-        yield from _groups(seconds, ours, port, theirs, other, bodies, folder)
+        daemon, vw = 0, _free_port()
+        if peers.present("vowpalwabbit"):
+            daemon = _started(stack, vw, "-c", DAEMON.format(port=vw))
+        yield from _groups(seconds, ours, port, theirs, other, daemon, vw, bodies, folder)
 
 
 def _groups(
-    seconds: float, ours: int, port: int, theirs: int, other: int, bodies: Bodies, folder: str
-) -> Iterator[Group]:
+    seconds: float, ours: int, port: int, theirs: int, other: int, daemon: int, vw: int,
+    bodies: Bodies, folder: str,
+) -> Iterator[Group]:  # fmt: skip
     def contender(
         name: str, pid: int, where: int, path: str, body: Callable[[], bytes], **more: int
     ) -> Contender:
@@ -111,36 +124,48 @@ def _groups(
     yield Group(f"score: {title}", "µs/event", score, baseline, note="processor time")
     yield Group(f"decide or learn: {title}", "µs/event", store, baseline, note="processor time")
     yield _rates(seconds, port, bodies, folder)
-    yield _lines(seconds, port, bodies)
+    yield from _lines(seconds, ours, port, daemon, vw, bodies)
 
 
-def _lines(seconds: float, port: int, bodies: Bodies) -> Group:
-    """Return the group of a single client that sends lines, against Vowpal Wabbit in memory.
+def _lines(
+    seconds: float, ours: int, port: int, daemon: int, vw: int, bodies: Bodies
+) -> Iterator[Group]:
+    """Yield the groups of a single client that sends lines, against Vowpal Wabbit's daemon.
 
-    The Python package of Vowpal Wabbit has no daemon, so it learns here in this process, without a
-    network, and stores nothing; ours stores every event before it answers.
+    The daemon learns from each line and answers with its prediction; it stores nothing, and others
+    wait while a client is connected. Ours decides and stores every event before it answers.
     """
-    n = int(4000 * seconds)
-    ours = Contender(
-        "lopsided serve, lines over one connection, durable",
-        lambda: streamed(port, "/v1/pay/events", bodies.lines(n)),
-        n,
-    )
-    contenders, baseline = [ours], None
-    if peers.present("vowpalwabbit"):
-        import vowpalwabbit
+    n = int(8000 * seconds)
+    rows = bodies.vw(n)
+    runs: dict[str, tuple[int, Callable[[], float]]] = {
+        "lopsided serve, lines over one connection, durable": (
+            ours,
+            lambda: streamed(port, "/v1/pay/events", bodies.lines(n)),
+        )
+    }
+    baseline = None
+    if daemon:
+        baseline = "Vowpal Wabbit's daemon, in memory"
+        runs[baseline] = daemon, lambda: echoed(vw, rows, n)
 
-        vw = vowpalwabbit.Workspace("--quiet --loss_function logistic")
-        rows = bodies.vw(n)
+    def used(pid: int, run: Callable[[], float]) -> float:
+        before = cpu_seconds(pid)
+        run()
+        return cpu_seconds(pid) - before
 
-        def learned() -> None:
-            for row in rows:
-                vw.learn(row)
-
-        baseline = "Vowpal Wabbit, texts in memory, no network"
-        contenders.append(Contender(baseline, learned, n, ours=False))
     title = f"a stream of events from one client, {FEATURES} named features"
-    return Group(title, "µs/event", contenders, baseline, note="wall time")
+    for note in ("processor time", "wall time"):
+        contenders = [
+            Contender(
+                name,
+                partial(used, pid, run) if note == "processor time" else run,
+                n,
+                ours=pid == ours,
+                goal=1.0 if baseline and pid == ours else None,
+            )
+            for name, (pid, run) in runs.items()
+        ]
+        yield Group(title, "µs/event", contenders, baseline, note=note)
 
 
 def _rates(seconds: float, port: int, bodies: Bodies, folder: str) -> Group:
@@ -199,13 +224,13 @@ class Bodies:
     def lines(self, n: int) -> bytes:
         return "\n".join(self._event() for _ in range(n)).encode()
 
-    def vw(self, n: int) -> list[str]:
+    def vw(self, n: int) -> bytes:
         found = []
         for i in range(n):
             row = json.loads(self._texts[i % 500])
             text = " ".join(f"{name}:{value}" for name, value in row.items())
-            found.append(f"{1 if self.labels[i % 500] else -1} | {text}")
-        return found
+            found.append(f"{1 if self.labels[i % 500] else -1} | {text}\n")
+        return "".join(found).encode()
 
     def unkeyed(self) -> bytes:
         return f'{{"features":{self._texts[next(self._count) % 500]}}}'.encode()
@@ -239,9 +264,14 @@ def _free_port() -> int:
 
 def _started(stack: contextlib.ExitStack, port: int, *command: str) -> int:
     """Start a server and wait until it listens; return its process."""
-    process = subprocess.Popen([sys.executable, *command], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     stack.callback(process.wait)
-    stack.callback(process.kill)
+    stack.callback(os.killpg, process.pid, signal.SIGKILL)  # the daemon has a child
     for _ in range(600):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return process.pid

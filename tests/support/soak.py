@@ -1,4 +1,8 @@
-"""Memory and disk of a service under load: python tests/support/soak.py 10000000."""
+"""Memory and disk of a service under load, which also forgets what is old.
+
+python tests/support/soak.py 10000000        # events
+python tests/support/soak.py 10000000 1200   # stop after so many seconds
+"""
 
 from __future__ import annotations
 
@@ -25,10 +29,10 @@ BATCH = 100
 
 
 def soak(folder, n, *, every=10_000, snapshot_every=5000):
-    """Feed n events; return (events, resident bytes, bytes of the folder) after each `every`."""
+    """Feed n events; yield (events, resident bytes, bytes of the folder) after each `every`."""
     held = Folder(folder)
     sequencer = Sequencer(held.storage, held.witness, snapshot_every=snapshot_every)
-    now, rng, seen = 1_000_000.0, np.random.default_rng(0), []
+    now, rng = 1_000_000.0, np.random.default_rng(0)
 
     def do(*commands):
         outcomes, written = sequencer.run(list(commands), now)
@@ -55,18 +59,20 @@ def soak(folder, n, *, every=10_000, snapshot_every=5000):
         if (first + BATCH) % every == 0:
             pages = int(Path("/proc/self/statm").read_text().split()[1])
             size = sum(file.stat().st_size for file in Path(folder).iterdir())
-            seen.append((first + BATCH, pages * os.sysconf("SC_PAGE_SIZE"), size))
+            yield first + BATCH, pages * os.sysconf("SC_PAGE_SIZE"), size
     held.close()
-    return seen
 
 
 if __name__ == "__main__":
-    total = int(sys.argv[1])
+    total, limit = int(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else float("inf")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
-        found = soak(place, total, every=max(BATCH, total // 20 // BATCH * BATCH))
-    for events, memory, disk in found:
-        print(
-            f"{events:12,} events  {memory / 1e6:8.1f} MB of memory  {disk / 1e6:8.1f} MB of disk"
-        )
-    print(f"{total / (time.perf_counter() - started):,.0f} events a second")
+        for events, memory, disk in soak(place, total, every=max(BATCH, total // 100)):
+            seconds = time.perf_counter() - started
+            print(
+                f"{events:12,} events  {memory / 1e6:8.1f} MB of memory  {disk / 1e6:8.1f} MB of "
+                f"disk  {events / seconds:8,.0f} events a second",
+                flush=True,
+            )
+            if seconds > limit:
+                break

@@ -167,12 +167,24 @@ def _consume(settings: Any, options: dict[str, Any]) -> None:
         raise kafka.error
 
 
+_OF_STREAM = {"parameters": "settings"} | {
+    name: name for name in ("positive", "negative", "costs", "learner", "budget")
+}
+
+
+def _is_given(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
 def _settings(folder: str, options: dict[str, Any]) -> Any:
     from ..service.server import Settings
     from ..service.types import Costs, StreamConfig
 
     config = None
+    given: tuple[str, ...] = ()
     if options["stream"] is not None:
+        given = tuple(name for name, option in _OF_STREAM.items() if _is_given(option))
         costs = options["costs"] or (10.0, 1.0)
         config = StreamConfig(
             positive=parse_label(options["positive"], None),
@@ -189,6 +201,7 @@ def _settings(folder: str, options: dict[str, Any]) -> Any:
         port=options["port"],
         stream=options["stream"],
         config=config,
+        given=given,
         model=options["model"],
         snapshot_every=options["snapshot_every"],
         accept_loss=options["accept_loss"],

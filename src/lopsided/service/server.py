@@ -25,6 +25,7 @@ from .driver import Driver
 from .log import Journal
 from .sequencer import Sequencer
 from .storage import Folder
+from .stream import FIXED
 from .types import Refusal, StreamConfig
 
 
@@ -36,6 +37,7 @@ class Settings(msgspec.Struct, kw_only=True):
     port: int = 8080
     stream: str | None = None
     config: StreamConfig | None = None
+    given: tuple[str, ...] = ()  # which of its settings somebody asked for
     model: str | None = None
     snapshot_every: int = 50_000
     accept_loss: bool = False
@@ -61,9 +63,9 @@ def is_loopback(host: str) -> bool:
 
 
 class Service:
-    """A folder that is open, with its sequencer."""
+    """A folder that is open, with its sequencer; if it is `reached` by others there are tokens."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, reached: bool = False) -> None:
         os.umask(0o077)
         self.settings = settings
         self.folder = Folder(settings.folder)
@@ -75,14 +77,25 @@ class Service:
                 accept_loss=settings.accept_loss,
                 path=self.folder.path,
             )
+            if reached:
+                self._check_tokens()
             if settings.stream is not None:
                 self._make_stream(settings.stream)
         except BaseException:
             self.folder.close()
             raise
 
+    def _check_tokens(self) -> None:
+        if not self.folder.storage.all("select 1 from token limit 1"):
+            host, folder = self.settings.host, self.settings.folder
+            raise ServeError(
+                f"{host} can be reached from other machines: make a token first, with "
+                f"lopsided serve {folder} --new-token NAME --role admin"
+            )
+
     def _make_stream(self, name: str) -> None:
         if name in self.sequencer.streams:
+            self._compare(name, self.sequencer.streams[name].config)
             return
         blob, model = b"", self.settings.model
         if model is not None:
@@ -90,6 +103,18 @@ class Service:
             blob = Path(model).read_bytes()
         config = self.settings.config or StreamConfig()
         self.do(lambda tx: put_stream(tx, name, config, blob))
+
+    def _compare(self, name: str, known: StreamConfig) -> None:
+        """Say which settings that were asked for a stream does not have."""
+        wanted = self.settings.config or known
+        for field in self.settings.given:
+            now, asked = getattr(known, field), getattr(wanted, field)
+            if now == asked:
+                continue
+            what = f"{field} of the stream {name} is {_shown(now)}, not {_shown(asked)}"
+            if field in FIXED:
+                raise ServeError(f"{what}: leave that out, or name another stream")
+            print(f"{what}; PUT /v1/{name} would change it", file=sys.stderr, flush=True)
 
     def do(self, command: Callable[[Any], Any]) -> Any:
         """Run one command now."""
@@ -136,14 +161,8 @@ def serve(settings: Settings, started: Callable[[str, App], None] | None = None)
         import uvicorn
     except ImportError:
         raise ServeError("the service needs uvicorn: pip install 'lopsided[serve]'") from None
-    service = Service(settings)
+    service = Service(settings, reached=not is_loopback(settings.host))
     try:
-        tokens = service.folder.storage.all("select count(*) from token")[0][0]
-        if not is_loopback(settings.host) and not tokens:
-            raise ServeError(
-                f"{settings.host} can be reached from other machines: make a token first, with "
-                f"lopsided serve {settings.folder} --new-token NAME --role admin"
-            )
         app = service.app()
         listener = _listening(settings.host, settings.port)
         config = uvicorn.Config(
@@ -181,6 +200,10 @@ def serve(settings: Settings, started: Callable[[str, App], None] | None = None)
         server.run(sockets=[listener])
     finally:
         service.folder.close()
+
+
+def _shown(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _protocol() -> Any:

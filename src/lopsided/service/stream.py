@@ -15,6 +15,7 @@ from .account import Account, Calibration, Drift
 from .learner import Learner, Met, check_name_count
 from .types import Answer, Costs, Event, LabelRow, NewModel, Refusal, Score, StreamConfig, encode
 
+FIXED = ("positive", "negative", "learner", "parameters")  # settings that cannot change
 _BAD = (ValueError, TypeError, OverflowError)  # what estimators raise at bad events
 
 
@@ -215,7 +216,7 @@ class Stream:
     def configure(self, config: StreamConfig) -> None:
         """Take over other settings; the labels and the learner stay."""
         now = self.config
-        for name in ("positive", "negative", "learner", "parameters"):
+        for name in FIXED:
             if getattr(now, name) != getattr(config, name):
                 raise Refusal(422, f"{name} cannot change: add a challenger or another stream")
         try:
