@@ -11,11 +11,13 @@ import lopsided
 
 from . import data, peers
 from .csr import one_pass_sgd
+from .dict_walk import dict_walk
 from .harness import Contender, Group
 
 FEATURES = 30
 BATCH = 100
 SGD = "SGDClassifier partial_fit"
+WALK = "the walk over the dict alone, in C"
 
 
 def groups(quick: bool) -> Iterator[Group]:
@@ -133,6 +135,8 @@ def _beside_river(count: int) -> Iterator[Group]:
     stream = data.events(count, FEATURES)
     model, peer = _begun(stream, scaling="none"), LogisticRegression()
     weighted, rows = [(x, y, 2.0) for x, y in stream], [(x,) for x, _ in stream]
+    walk = dict_walk()
+    floor = [] if walk is None else [Contender(WALK, _each(walk, rows), count, ours=False)]
     river = "river LogisticRegression"
     for what, work, ours, theirs in (
         ("learn with a weight", weighted, model.learn_one, peer.learn_one),
@@ -144,6 +148,7 @@ def _beside_river(count: int) -> Iterator[Group]:
             [
                 Contender("COG-II, names", _each(ours, work), count, goal=10),
                 Contender(river, _each(theirs, work), count, ours=False),
+                *(floor if work is rows else []),
             ],
             river,
         )

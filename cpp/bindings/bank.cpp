@@ -46,7 +46,7 @@ nb::object learn_bank(const nb::list& models, const HeldRows& held, Line<std::in
   return out;
 }
 
-// None if the models are to be asked one by one.
+// None if the models must be asked one by one.
 nb::object score_bank(const nb::list& models, const HeldRows& held) {
   const std::vector<Session*> all = sessions_of(models);
   if (held.events) return nb::none();
@@ -67,7 +67,7 @@ void bind_bank(nb::module_& m) {
         nb::arg("order").none(), nb::arg("rho").none(), nb::arg("every"), nb::arg("scores"),
         "One pass for several models.");
   m.def("score_together", &score_bank, nb::arg("models"), nb::arg("rows"),
-        "Scores by each of several models that have learned together; None if they are to be asked one by one.");
+        "Scores by each of several models that have learned together; None if they must be asked one by one.");
 }
 
 }  // namespace lopsided

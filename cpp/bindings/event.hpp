@@ -292,7 +292,7 @@ class EventReader {
   const NameTable& texts_;
   std::vector<nb::object> recalled_;  // the last name at each place of the dicts
   std::vector<Index> columns_;        // and its column
-  std::size_t distinct_ = 0;          // so many of these columns, from the first, are different
+  std::size_t distinct_ = 0;          // this many of the columns, from the first on, differ from each other
   int hash_bits_;
   EventRows* out_ = nullptr;
   std::size_t first_ = 0;       // where the row begins

@@ -330,7 +330,7 @@ void bind_model(nb::module_& m) {
       .def("merge", &PyModel::merge, nb::arg("base"), nb::arg("models"), nb::arg("weights"), nb::arg("places"),
            nb::arg("names"), "Take the state that models have together which started from the base.")
       .def("split", &PyModel::split, nb::arg("base"), nb::arg("shards"),
-           "Take the state with which one of several models goes on from the base.")
+           "Take the state with which one of several models continues from the base.")
       .def("coefficients", &PyModel::coefficients)
       .def("nonzeros", &PyModel::nonzeros, "Features and weights other than 0.")
       .def_prop_ro(

@@ -183,7 +183,7 @@ class PyModel {
 
   Expected expected_;
   bool weighted_;          // weights other than 0 and 1 have an effect
-  EventRows one_, batch_;  // kept for their room
+  EventRows one_, batch_;  // kept for their capacity
   std::vector<std::int8_t> signs_;
 };
 

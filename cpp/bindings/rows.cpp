@@ -1,4 +1,4 @@
-// Batches: the user's arrays, looked at in place.
+// Batches: the user's arrays, read in place.
 #include "../core/input/labels.hpp"
 #include "../core/stream/threads.hpp"
 #include "arrays.hpp"

@@ -54,7 +54,7 @@ struct Hooks {
   //   Makes `size` columns known, without failing after `reserve`; the memory taken. Default: as `reserve`.
   bool grow = false;
   // bool dense() const
-  //   Whether sparse rows are to be made dense. Default: no.
+  //   Whether sparse rows are made dense. Default: no.
   bool dense = false;
   // bool scales() const, double score(x, Index known) const
   //   Whether it scales rows itself, and is then given them raw; takes the place of score(x): features

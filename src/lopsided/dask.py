@@ -36,7 +36,7 @@ def fit(
     frame : dask.dataframe.DataFrame
         The rows; the order of the partitions is that of the merge.
     model : OnlineClassifier
-        The model to go on from, which is not changed.
+        The model to continue, which is not changed.
     label : str
         The column of the labels.
     features : str or sequence of str, optional

@@ -83,7 +83,7 @@ def merge(models: Sequence[M], weights: ArrayLike | None = None, base: M | None 
 
 
 def split(model: M, shards: int) -> list[M]:
-    """Return the models with which shards go on from one model, to be merged with it as the base.
+    """Return models with which shards continue one model, to be merged with it as the base.
 
     Their precisions hold a share of what the model has learned, so that they sum to that of all
     rows. Everything else is as in the model.

@@ -222,9 +222,9 @@ class RunningAUC:
     Parameters
     ----------
     window : int, optional
-        Only the last so many events count.
+        Only this many of the latest events count.
     limit : int, optional
-        Hold at most so many different scores, at least 4. When there are more, the last binary
+        Hold at most this many different scores, at least 4. When there are more, the last binary
         digits of all scores are left out until half as many are left; `error` says how far the
         value may be off then. Default: no limit; a score takes 64 bytes.
 

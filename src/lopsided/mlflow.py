@@ -123,7 +123,7 @@ def log_model(
 
 
 def load_model(model_uri: str, dst_path: str | None = None) -> Any:
-    """Return a model as it was saved; it can go on learning.
+    """Return a model as it was saved; it can continue learning.
 
     Parameters
     ----------

@@ -190,7 +190,7 @@ def train(
     batches : iterable of pyarrow.RecordBatch
         The partition, in its order.
     model : OnlineClassifier
-        The model to go on from; it may have learned nothing. It is changed.
+        The model to continue; it may have learned nothing. It is changed.
     roles : Roles
         Which column is what.
     part, parts : int

@@ -40,7 +40,7 @@ def fit(
         The rows. Its partitions, and the order of the rows in each, must be the same whenever it is
         computed: read it from files, or cache it after a shuffle.
     model : OnlineClassifier
-        The model to go on from, which is not changed.
+        The model to continue, which is not changed.
     label : str
         The column of the labels.
     features : str or sequence of str, optional
@@ -169,7 +169,7 @@ def each_batch(
     Parameters
     ----------
     path : path
-        The file of the model. If it exists, learning goes on from it.
+        The file of the model. If it exists, learning continues from it.
     model : OnlineClassifier
         The model to begin with.
     label, features, **options
@@ -243,7 +243,7 @@ def _partitions(frame: Any) -> int:
 
 
 def _resumed(path: Any, model: M, shards: int, rounds: int) -> tuple[int, M]:
-    """Return the round to go on with, and its model."""
+    """Return the round to resume, and its model."""
     if path is None or not os.path.exists(path):
         return 0, model
     saved, run = persist.load_run(path)

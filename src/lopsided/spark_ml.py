@@ -106,7 +106,7 @@ class LopsidedClassifier(Estimator, _Columns, _Saved):  # type: ignore[misc, typ
     Parameters
     ----------
     learner : OnlineClassifier
-        The model to go on from, which is not changed.
+        The model to continue, which is not changed.
     featuresCol, labelCol, weightCol, predictionCol, rawPredictionCol : str
         Columns, as in Spark ML.
     rounds : int

@@ -136,7 +136,7 @@ def test_a_cut_connection_goes_on_where_it_stopped(server, tmp_path):
 
 def test_a_cut_download_is_kept_and_resumed_by_the_next_call(server, tmp_path):
     server.script = ["cut"]
-    with pytest.raises(FetchError, match=r"cut after 256,000 of 512,000 bytes.*go on from there"):
+    with pytest.raises(FetchError, match=r"cut after 256,000 of 512,000 bytes.*resume there"):
         download(server.address, tmp_path / "a9a", retries=0, **QUICK)
     assert left(tmp_path) == ["a9a.part", "a9a.part.json"]
     seen = []

@@ -92,7 +92,7 @@ struct AdaptiveFobos {
 
   void derive(double* row) const { row[3] = share(row[2], delta); }
   void fade(double* row) const {
-    row[0] = weights(0, {})(row);  // shrunk by the steps of before
+    row[0] = weights(0, {})(row);  // shrunk by the earlier steps
     row[1] = row[0] == 0 ? 0 : due;
     row[2] /= 2;
     derive(row);

@@ -76,7 +76,7 @@ class Calibration {
   double unit_ = 1;  // weight of the next label; that of earlier ones is less
   double mass_ = 0;  // labels that count at the last checkpoint: earlier ones less than one each
   Count labels_ = 0, checkpoint_ = 0, next_ = 1;
-  // The curve: log odds at the middles of those bins that are not empty, and what it goes on with outside of them.
+  // The curve: log odds at the middles of the bins that are not empty, and how it is extrapolated outside of them.
   bool fitted_ = false;
   double slope_ = 0, offset_ = 0;
   std::vector<double> at_, value_;

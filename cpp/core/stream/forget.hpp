@@ -1,4 +1,4 @@
-// Forgetting: what has been accumulated counts half after every so many labels.
+// Forgetting: what has been accumulated counts half after each half-life, a number of labels.
 //
 // One clock, the number of labels learned, and one moment for everything: the statistics of the learner (hook `fade`),
 // those of the scaling and the counts of the classes. Between two such moments a learner is that of its paper.

@@ -158,7 +158,7 @@ class Pending {
     return std::max<std::size_t>(1, values + (indices + 1) / 2);
   }
   static std::size_t room_for(const Kept& k) { return room_for(k.values.size(), k.indices.size()); }
-  // What is in use begins at the oldest event, may go on from the end to the beginning, and ends at next_, which is
+  // What is in use begins at the oldest event, may wrap around to the beginning, and ends at next_, which is
   // not where it begins. Moves next_ to where `size` numbers are free; false if they are nowhere.
   bool fits(std::size_t size) {
     if (count_ == 0) next_ = 0;

@@ -53,7 +53,7 @@ class Learned:
 
 
 def shared_rows(rest: OnlineClassifier, X: Any, *, learning: bool) -> Rows:
-    """Return rows in a form that all models take: looked at once, however many there are."""
+    """Return rows in a form that all models take, converted once for all of them."""
     fitted = rest._fitted
     X = as_frame(X)
     if fitted is not None:

@@ -183,7 +183,7 @@ class Active(TimedWrapper):
         return self
 
     def step_one(self, x: Any, y: Any, weight: float = 1.0) -> float:
-        """Refuse: whether the label is looked at is what `ask` says, and `tell` brings it."""
+        """Refuse: `ask` decides whether the label is bought, and `tell` brings it."""
         name = type(self).__name__
         raise InputTypeError(
             f"{name} asks for labels: use ask and tell, or learn_one to let it choose"
@@ -365,7 +365,7 @@ class Active(TimedWrapper):
         core.restore(features, {**state, **taken}, names)
         return self
 
-    # What came of it -----------------------------------------------------------------------------
+    # Results -------------------------------------------------------------------------------------
 
     @property
     def queries_(self) -> int:

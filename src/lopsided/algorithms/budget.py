@@ -32,17 +32,17 @@ class Budget:
     Parameters
     ----------
     labels : int, optional
-        So many labels.
+        The number of labels.
     fraction : float, optional
         This share of the events so far, rounded down: it holds at every moment.
     length : int, optional
-        With fraction: the share is that of a stream of so many events, to be spent at any time.
+        With fraction: the share of a stream of this many events, to be spent at any time.
     money : float, optional
         As many labels as this pays for.
     price : float, optional
         With money: what a label costs.
     per : int or "day", optional
-        With labels or money: they are there again for each so many events, or for each day (UTC).
+        With labels or money: renewed every this many events, or every day (UTC).
         An event that comes after one of a later day counts for the later day; one that is more
         than 366 days from the latest day so far is an error, for it is likely a slip.
     saving : bool

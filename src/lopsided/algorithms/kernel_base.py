@@ -60,7 +60,7 @@ def is_kernels(value: Any) -> bool:
 
 
 def kernel_options(kernel: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a kernel as the core takes it; a gamma of 0 is to be taken from the first rows."""
+    """Return a kernel as the core takes it; a gamma of 0 is estimated from the first rows."""
     takes = _TAKES[kernel]
     for name, value in given.items():
         if value is not None and name not in takes:
@@ -131,7 +131,7 @@ class KernelClassifier(OnlineClassifier):
         return float(gamma)
 
     def _scale(self, state: Mapping[str, Any]) -> float:
-        """Return what the weights in the core are to be multiplied by."""
+        """Return the factor of the weights in the core."""
         return 1.0
 
     def _kept(self, name: str) -> list[tuple[Any, NDArray[np.float64]]]:

@@ -259,7 +259,7 @@ class OneVsRest(Routed, HasLearner):
         x : dict or 1-D array
             The event.
         label : label, optional
-            Which. Default: the one that is predicted.
+            The label to explain. Default: the predicted one.
         """
         learned = self._fitted()
         label = self.predict_one(x) if label is None else label

@@ -38,7 +38,7 @@ class Voter:
     alarmed: float = 0.0
 
     def lane_options(self) -> dict[str, Any]:
-        """Return what the core is told of a member with a diagonal."""
+        """Return the core options of a member with a diagonal covariance."""
         if self.learning_rate is None:
             return {"rule": "arow", "regularization": self.regularization}
         return {"rule": "acog", "learning_rate": self.learning_rate}

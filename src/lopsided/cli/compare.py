@@ -246,7 +246,7 @@ def _values(text: str) -> tuple[str, list[Any]]:
 
 
 class _Job:
-    """The data and what is to be done with it."""
+    """The data and what to do with it."""
 
     def __init__(
         self, options: CompareOptions, models: dict[str, OnlineClassifier], grid: Any

@@ -124,7 +124,7 @@ class CompareOptions(ReadingOptions):
             raise click.UsageError("--seed: nothing is random here; leave it out")
 
     def settings_of_compare(self, rows: int) -> dict[str, Any]:
-        """Return what `compare` is told, for data of so many rows."""
+        """Return the arguments of `compare`, for data of this many rows."""
         names = ("permutations", "order", "metric", "select", "inner", "search", "jobs")
         settings = {name: getattr(self, name) for name in names}
         settings["fn"], settings["fp"] = self.cost

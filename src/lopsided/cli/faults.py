@@ -8,7 +8,7 @@ from typing import Any
 from .._text import visible
 from ..errors import LopsidedError, Method, Parameter, Words
 
-# The option that sets a parameter, where its name is another one.
+# The option that sets a parameter, where its name differs.
 _RENAMED = {
     "form": "--format",
     "header": "--no-header",

@@ -147,7 +147,7 @@ class ReadingOptions:
 def reader_from(
     data: str, options: ReadingOptions, model: OnlineClassifier, *, labelled: bool = True
 ) -> Any:
-    """Open data for a model, which keeps what it is told of unknown columns."""
+    """Open data for a model, which keeps the choice about unknown columns."""
     if options.unknown is not None:
         if model.schema_ is None and not labelled:
             raise click.UsageError("--unknown: this model does not keep how its data was read")
@@ -234,7 +234,7 @@ def parse_label(text: str | None, like: Any = None) -> Any:
 
 
 def check_apart(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
-    """Raise if a file that is to be written is to be read too, or is to be written twice."""
+    """Raise if an output file is also an input, or is named twice."""
     context = click.get_current_context(silent=True)
     inputs = (*inputs, None if context is None else context.meta.get(CONFIG))
     taken = {os.path.realpath(path) for path in inputs if path and os.path.isfile(path)}

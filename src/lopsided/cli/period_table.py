@@ -1,4 +1,4 @@
-"""The periods of a run: by the day, or of so many rows."""
+"""The periods of a run: days, or a fixed number of rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = (
 period_option = click.option(
     "--period",
     metavar="day|ROWS",
-    help="Measures of each day (with --time), or of so many rows.",
+    help="Measures of each day (with --time), or of every N rows.",
 )
 
 

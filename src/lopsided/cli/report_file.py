@@ -32,7 +32,7 @@ class RunReport:
     path : str
         Where it goes; "-" for standard output.
     kept : dict, optional
-        The points of an interrupted run to go on with.
+        The points of an interrupted run to resume.
     alarms : list of int, optional
         Its latest alarms.
     """

@@ -77,7 +77,7 @@ Examples:
 @click.option(
     "--runs",
     type=click.IntRange(2),
-    help="At most so many permutations, or draws of folds. [those of the paper]",
+    help="Limit on permutations, or draws of folds. [those of the paper]",
 )
 @click.option("--substitute", is_flag=True, help="Use a stand-in for a data set that is absent.")
 @click.option(

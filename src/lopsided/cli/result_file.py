@@ -105,7 +105,7 @@ class ResultFile:
         self._part = self._part.rename(f"{self._target}.{unique}{_KEPT}")
 
     def close(self, *, whole: bool, keep: bool = False) -> None:
-        """Close the file; a whole one takes its place, another goes unless it is to be kept."""
+        """Close the file; a complete one is put in place, another is removed unless it is kept."""
         keep = keep and self._part.suffix == _KEPT
         try:
             self._file.flush()

@@ -279,7 +279,7 @@ class Job:
         return self.options.load_path is None and not self.options.resume
 
     def _stops(self) -> tuple[int, ...]:
-        """Return the numbers of rows at whose multiples something is to be written or kept."""
+        """Return the numbers of rows at whose multiples something is written or kept."""
         points = self.page.points.every if self.page else None
         return tuple(
             n

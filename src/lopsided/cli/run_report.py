@@ -22,7 +22,7 @@ _PLAINLY_POSITIVE = ("yes", "y", "true", "t", "positive", "pos")
 
 
 def print_run(job: Job, interrupted: bool) -> None:
-    """Print what came of it."""
+    """Print the result of a run."""
     counts, seconds = job.run.counts, job.run.seconds
     if job.options.as_json:
         print_json(
@@ -90,7 +90,7 @@ def print_run(job: Job, interrupted: bool) -> None:
 
 
 def _changes(job: Job) -> list[str]:
-    """Return the latest changes of the stream in words."""
+    """Return the latest changes of the stream as text."""
     found = job.run.watch.changes
     more = [f"{len(found) - _MOST_CHANGES} times before (--json lists all)"]
     return (more if len(found) > _MOST_CHANGES else []) + [

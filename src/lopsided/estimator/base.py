@@ -54,7 +54,7 @@ class OnlineClassifier(Routed, Learning):
         expected cost, by the calibrated probability; scores and learning do not depend on it, and
         it may change at any time. Default: the sign of the score decides.
     capacity : str, optional
-        At most so many alarms in a period, "50/day" or, of so many events, "20/1000". They are
+        A limit on alarms: "50/day", or "20/1000" for 20 in every 1000 events. They are
         raised about events of the highest expected gain, spread over the period. It binds the
         decisions of progressive and ask, which meet events one after the other; predict knows of
         no period.
@@ -217,7 +217,11 @@ class OnlineClassifier(Routed, Learning):
             label = fitted.core.predict_one(x, fitted.labels.decoded)
             if label is not None:
                 return label
-        score, fitted = self.score_one(x), self.fitted
+        return self.label_at(self.score_one(x), x)
+
+    def label_at(self, score: float, x: Any) -> Any:
+        """Return the label predicted for an event that has this score."""
+        fitted = self.fitted
         decoded = fitted.labels.decoded or fitted.labels.decode_both()
         costs = fitted.costs if fitted.current else self.costs
         if fitted.by_sign and costs is None:
@@ -238,7 +242,7 @@ class OnlineClassifier(Routed, Learning):
         return explanation(*self.explained(x))
 
     def explained(self, x: Any) -> tuple[tuple[float, list[Any]], list[str], Any]:
-        """Return what `explanation` makes a text of: the parts of a score, names, the event."""
+        """Return what `explanation` words: the parts of a score, names, the event."""
         core = self.fitted.core
         found, event = core.explain_one(x), x
         if found is None:
@@ -322,7 +326,7 @@ class OnlineClassifier(Routed, Learning):
         *,
         current: bool = True,
     ) -> Self:
-        """Return a model that goes on from a saved state.
+        """Return a model that continues from a saved state.
 
         Parameters
         ----------

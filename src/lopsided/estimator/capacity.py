@@ -32,7 +32,7 @@ def _parsed(text: str) -> tuple[int, int | None]:
 
 
 def capacity_options(capacity: Any) -> dict[str, Any]:
-    """Return what the core is told of a capacity; nothing where there is no limit."""
+    """Return the core options of a capacity; none where there is no limit."""
     if capacity is None:
         return {}
     alarms, per = _parsed(str(capacity))

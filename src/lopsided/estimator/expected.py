@@ -55,7 +55,7 @@ class Expected:
     schema : Schema
         That of the model; without features nothing is checked.
     missing : str
-        What is to be done about a member that is null, or absent where the model knows it.
+        What to do about a member that is null, or absent where the model knows it.
 
     Attributes
     ----------
@@ -234,7 +234,7 @@ def _shown(value: Any) -> str:
 def frame_as_known(X: Any, schema: Schema, learning: bool) -> Any:
     """Return a data frame as a model of a schema takes it: as events, unless it has numbers only.
 
-    Columns that are no features, and unknown ones that are to be ignored, are left out.
+    Columns that are not features, and unknown ones to be ignored, are left out.
     """
     if not len(X):
         return X

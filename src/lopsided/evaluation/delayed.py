@@ -24,7 +24,7 @@ def pass_with_delay(
     fresh: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    """Let a model learn from labels that come so many events later; return what happened.
+    """Let a model learn from labels that come some events later; return what happened.
 
     Every event waits, with its features and its score, until its label comes: as many as that
     takes. Labels that have not come by the end are not learned.

@@ -1,4 +1,4 @@
-"""Measures of each period of a stream: a day, or so many events."""
+"""Measures of each period of a stream: a day, or a fixed number of events."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ The stream is cut into blocks of 512 events. The mean of a series over a block i
 blocks before it, in units of how much these differ among each other (at least as much as chance
 within a block would make them), so that what comes and goes by the hour or day is no change. Large
 differences add up (Page's CUSUM, both ways): a block adds its distance, at most 4, less 0.75; from
-10 on the mean is another one. Nothing is said before 8 blocks are known, and what has jumped once
+10 on the mean has changed. Nothing is said before 8 blocks are known, and what has jumped once
 must stay as far away for longer to be told again.
 """
 
@@ -99,7 +99,7 @@ class SeriesWatch:
         changed = np.zeros(len(use), bool)
         for k, was, now in found:
             changed[k] = True
-            # A mean that is another one is learned anew; how much it varies is not forgotten.
+            # A mean that has changed is learned anew; its variance is kept.
             s["floor"][k] = max(s["floor"][k], between[k], 0.5 * (now - was) ** 2)
         for name in ("known", "spread", *_SUMS[4:]) if found else ():
             s[name] = np.where(changed, 0.0, s[name])

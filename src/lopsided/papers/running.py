@@ -71,7 +71,7 @@ def reproduce(
     whole_grid : bool
         Try all values of the paper where only a part of them is tried by default.
     runs : int, optional
-        At most so many permutations or draws of folds. The first are those of the full protocol.
+        Limit on permutations or draws of folds. The first are those of the full protocol.
     progress : callable, optional
         Called with the number of finished runs and of all runs.
 

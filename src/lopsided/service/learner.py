@@ -164,8 +164,8 @@ class Learner:
     def judged(self, x: dict[str, Any], positive: Any) -> tuple[float, bool, float | None]:
         """Return score and probability of an event that is not met, and whether it is flagged."""
         model = self.model
-        score, fitted = model.score_one(x), model.fitted
-        alarm = bool(model._label_at(fitted, score, x) == positive)
+        score = model.score_one(x)
+        alarm = bool(model.label_at(score, x) == positive)
         return score, alarm, self.probabilities([score])[0]
 
     def probabilities(self, scores: Sequence[float]) -> Sequence[float | None]:

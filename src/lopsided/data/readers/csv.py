@@ -216,7 +216,7 @@ class CsvReader(TableReader):
         return ("",) if text else MISSING_WORDS
 
     def _categories(self, categorical: Sequence[Which] | str) -> set[int]:
-        """Return the categorical columns, those of text among them if they are to be found."""
+        """Return the categorical columns, those of text among them if they must be found."""
         if categorical == "auto":
             return self._sniff()
         auto = not isinstance(categorical, str) and "auto" in categorical

@@ -26,7 +26,7 @@ class Keys:
     schema : Schema or None
         That of the model: events are checked against it.
     missing : str
-        What is to be done about a member that is null, or absent where the model knows it.
+        What to do about a member that is null, or absent where the model knows it.
     learning : bool
         Whether members that the model does not know are learned from.
     names : sequence of str, optional

@@ -201,5 +201,5 @@ def _check(address: str, part: Path, file: BinaryIO, wanted: str | None) -> None
     is_ = checksum_of(part, wanted)
     if is_ != wanted:
         file.truncate(0)
-        advice = "try again; if it stays so, the file at this address is another one by now"
+        advice = "try again; if that does not help, the file at this address has changed"
         raise FetchError(address, f"its checksum is {is_}, not {wanted}", advice)

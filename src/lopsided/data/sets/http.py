@@ -95,7 +95,7 @@ class Transfer:
             except _TemporaryError as fault:
                 if turn == retries:
                     kept = self._size() > 0 and self.note.exists()
-                    advice = "try again" + (": it will go on from there" if kept else " later")
+                    advice = "try again" + (": it will resume there" if kept else " later")
                     happened = f"{fault} (tries: {retries + 1})"
                     raise FetchError(self.address, happened, advice) from None
             time.sleep(min(pause * 2**turn, _LONGEST_PAUSE))
