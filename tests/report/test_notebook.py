@@ -112,3 +112,31 @@ def test_a_comparison_shows_no_bar_in_a_terminal_or_if_told(monkeypatch, kernel,
     compare(["Perceptron"], X, Y, permutations=2, grid=None, progress=progress)
     assert page.shown == []
     assert capsys.readouterr().out == ("1 2\n2 2\n" if progress is print else "")
+
+
+class EveryEvent:
+    """Somebody else's model: it learns row by row in Python."""
+
+    def learn_one(self, x, y):
+        pass
+
+    def predict_one(self, x):
+        return "fine"
+
+
+@pytest.mark.filterwarnings("ignore:.*learns row by row")
+def test_a_long_pass_of_a_model_from_elsewhere_shows_how_far_it_is(monkeypatch, capsys):
+    page = Notebook(monkeypatch)
+    progressive(EveryEvent(), X, Y)
+    assert len(page.shown) == 1
+    assert page.updates[-1] == '<progress value="300" max="300"></progress> 300 of 300 events'
+    progressive(EveryEvent(), X, Y, progress=False)
+    progressive(EveryEvent(), X, Y, progress=print)
+    compare({"theirs": EveryEvent(), "PA": "PA"}, X, Y, permutations=1, grid=None)
+    assert len(page.shown) == 2  # one bar for the comparison, none for the passes within
+    assert capsys.readouterr().out.splitlines()[-1] == "300 300"
+
+
+def test_a_model_that_is_fast_takes_no_progress():
+    with pytest.raises(ValueError, match="is for classifiers from elsewhere"):
+        progressive(COG(), X, Y, progress=print)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,7 @@ class Outside(abc.ABC):
         order: NDArray[np.int64],
         every: int = 0,
         delays: NDArray[np.float64] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
         """Learn from rows in this order, each scored before its label is known.
 
@@ -98,6 +99,8 @@ class Outside(abc.ABC):
             Events between points of the curve; 0 for none.
         delays : array, optional
             How many further events are met before the label of each row comes; inf for never.
+        progress : callable, optional
+            Told how many events of how many are done.
 
         Returns
         -------
@@ -109,7 +112,7 @@ class Outside(abc.ABC):
         events = len(order) if weights is None else int(np.count_nonzero(weights))
         start = time.perf_counter()
         if self.online:
-            scores, learned = self._train(data, order, delays)
+            scores, learned = self._train(data, order, delays, progress)
         else:
             self._learn(data, order, first=True)
             order, weights, scores, learned = order[:0], None, np.empty(0), events
@@ -128,7 +131,11 @@ class Outside(abc.ABC):
         }
 
     def _train(
-        self, data: LabelledRows, order: NDArray[np.int64], delays: NDArray[np.float64] | None
+        self,
+        data: LabelledRows,
+        order: NDArray[np.int64],
+        delays: NDArray[np.float64] | None,
+        progress: Callable[[int, int], None] | None,
     ) -> tuple[NDArray[np.float64], int]:
         """Return the scores that rows had before their labels were known, and how many came."""
         counted = np.ones(len(order), bool) if data.weights is None else data.weights[order] != 0
@@ -142,6 +149,8 @@ class Outside(abc.ABC):
                 rows = some_rows(data.sliceable, used[first:last])
                 score = self._early if self._is_early() else self.score_rows
                 scores[first:last] = score(rows)
+            if progress is not None:
+                progress(last, len(used))
         all_scores = np.full(len(order), np.nan)
         all_scores[counted] = scores
         return all_scores, learned

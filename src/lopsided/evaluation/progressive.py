@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._notebook import notebook_bar
 from ..algorithms.active import Active
 from ..errors import DivergedError, InputError, InputTypeError, ParameterError
 from ..estimator.bank import learn_together
@@ -43,6 +44,7 @@ def progressive(
     chances: bool = False,
     positive: Any = None,
     refit_every: int | None = None,
+    progress: Callable[[int, int], None] | Literal[False] | None = None,
 ) -> Progress:
     """Run a model over a stream in one pass, predicting each event before learning from it.
 
@@ -88,6 +90,9 @@ def progressive(
         For classifiers from elsewhere: the positive label. Default: the larger of the two.
     refit_every : int, optional
         For classifiers with `fit` only: fit to all labels known whenever this many more are.
+    progress : callable or False, optional
+        For classifiers from elsewhere, whose passes take long: called with how many events are
+        done and how many there are. Default: a bar in a notebook, which False leaves out.
 
     Returns
     -------
@@ -114,8 +119,10 @@ def progressive(
             points,
             (delay, time, label_time),
             {"costs": costs, "chances": chances or None},
+            notebook_bar("events") if progress is None else progress or None,
         )
-    for name, value in (("positive", positive), ("refit_every", refit_every)):
+    elsewhere = {"positive": positive, "refit_every": refit_every, "progress": progress or None}
+    for name, value in elsewhere.items():
         if value is not None:
             raise ParameterError(name, "is for classifiers from elsewhere: leave it out")
     if label_time is not None:
@@ -158,6 +165,7 @@ def _outside(
     points: int,
     late: tuple[Any, Any, Any],
     ours: dict[str, Any],
+    progress: Callable[[int, int], None] | None,
 ) -> Progress:
     """Run a classifier from elsewhere."""
     for name, value in ours.items():
@@ -180,7 +188,8 @@ def _outside(
         )
     every = curve_step(points, data.y, order)
     days = None if late[1] is None else as_days(late[1], rows)
-    return outside_progress(model, data, visit, every, delays, days=_in_order(days, order))
+    days = _in_order(days, order)
+    return outside_progress(model, data, visit, every, delays, progress, days=days)
 
 
 def outside_delays(
@@ -199,10 +208,11 @@ def outside_progress(
     order: NDArray[np.int64],
     every: int,
     delays: NDArray[np.float64] | None,
+    progress: Callable[[int, int], None] | None = None,
     **others: Any,
 ) -> Progress:
     """Return the progressive pass of a classifier from elsewhere."""
-    result = model.pass_over(data, order, every, delays)
+    result = model.pass_over(data, order, every, delays, progress)
     return progress_of(result, result["labels"], result["weights"], **others)
 
 
