@@ -61,6 +61,15 @@ def test_a_stray_file_in_a_wheel_is_named(wheel, name):
     assert check_wheel.faults(wheel) == [f"{name} does not belong"]
 
 
+def test_the_cpp_library_is_in_a_wheel_for_musl_only(wheel):
+    name = "lopsided.libs/libstdc++-5d72f927.so.6.0.32"
+    with zipfile.ZipFile(wheel, "a") as file:
+        file.writestr(name, "")
+    assert check_wheel.faults(wheel) == [f"{name} does not belong"]
+    musl = wheel.rename(wheel.with_name("lopsided-musllinux_1_2_x86_64.whl"))
+    assert check_wheel.faults(musl) == []
+
+
 def test_a_wheel_without_a_core_is_refused(wheel):
     found = check_wheel.faults(without(wheel, "lopsided/_core.abi3.so"))
     assert found == ["0 files of the core instead of one"]
