@@ -1,7 +1,8 @@
 """Servers that are killed under load, for real.
 
 A parent that has imported everything forks a server whenever it is told to, so that a start takes
-milliseconds. Run as a program for many kills: python tests/support/killing.py 1000 FOLDER
+milliseconds. Run as a program for many kills: python tests/support/killing.py 1000 FOLDER SECONDS
+(the folder is a temporary one if it is not given; a server lives for 0.25 seconds at most).
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class Caller(threading.Thread):
         return None
 
 
-def killed(folder, kills, *, callers=4, every=300, seed=0):
+def killed(folder, kills, *, callers=4, every=300, seed=0, longest=0.25):
     """Kill a server so many times under load; check; return counts."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -155,7 +156,7 @@ def killed(folder, kills, *, callers=4, every=300, seed=0):
             if kill == 0:
                 for thread in threads:
                     thread.start()
-            time.sleep(rng.uniform(0.02, 0.25))
+            time.sleep(rng.uniform(0.02, longest))
             if kill == kills - 1:
                 break
             nursery.turn("down")
@@ -209,6 +210,7 @@ def check(folder, threads):
 
 if __name__ == "__main__":
     place = sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp()
-    print(killed(place, int(sys.argv[1]), seed=int(time.time())))
+    longest = float(sys.argv[3]) if len(sys.argv) > 3 else 0.25
+    print(killed(place, int(sys.argv[1]), seed=int(time.time()), longest=longest))
     if len(sys.argv) <= 2:
         shutil.rmtree(place)

@@ -24,6 +24,7 @@ _ENOUGH = 32  # events that are worth a call of the models while a group is comm
 _WITNESS_EVERY = 1.0  # seconds between two syncs of the witness
 _PROBE_EVERY = 1.0
 _UPKEEP_EVERY = 10.0
+_UPKEEP_PAUSE = 0.02  # while there is more: 50,000 events a second can be forgotten
 
 
 Done = Callable[[Outcome], None]
@@ -240,7 +241,7 @@ class Driver:
 
         def again(future: asyncio.Future[Any]) -> None:
             busy = not future.cancelled() and future.exception() is None and future.result() > 0
-            delay = 0.1 if busy else _UPKEEP_EVERY
+            delay = _UPKEEP_PAUSE if busy else _UPKEEP_EVERY
             self._upkeep = self._loop.call_later(delay, self._keep_up)
 
         try:

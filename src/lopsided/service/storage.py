@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from .._atomic import sync_folder
 from ..errors import LopsidedError
-from .packing import Pack
+from .packing import MOST, Pack
 from .schema import FORMAT, make_current
 from .types import Answer, Event, encode, read_answer, read_event
 
@@ -247,6 +247,17 @@ class Storage:
         )
         for row in self.db.execute(query, (after, last, stream, time)):
             yield Row(*row)
+
+    def first_in(self, row: Row) -> int:
+        """Return the number of the first event of a row, which need not be decoded for that.
+
+        It is behind the row before; if that was deleted, this may be a number that is gone, too.
+        """
+        if row.kind != PACKED:
+            return row.seq
+        query = "select max(seq) from log where seq < ?"
+        (before,) = self.db.execute(query, (row.seq,)).fetchone()
+        return max((before or 0) + 1, row.seq - MOST + 1)
 
     def forget(self, row: Row, before: int) -> None:
         """Delete a row of events, and everything about them before a number."""

@@ -71,7 +71,7 @@ def _forget(tx: Transaction, stream: Stream) -> int:
     gone: list[Row] = []
     n = 0
     for row in storage.some_events(stream.id, 0, last, time):
-        first = row.pack().first if row.kind == PACKED else row.seq
+        first = storage.first_in(row)
         at = bisect_left(needed, first)
         if at < len(needed) and needed[at] <= row.seq:
             continue
