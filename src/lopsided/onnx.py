@@ -67,7 +67,7 @@ def export(
     if dtype not in _TYPES:
         raise ParameterError("dtype", "must be 'float64' or 'float32'", value=dtype)
     weights, constants = _weights(model)
-    one = model._fitted().rest if isinstance(model, OneVsRest) else model
+    one = model.fitted.rest if isinstance(model, OneVsRest) else model
     graph = _Graph()
     z = graph.node("Cast", "X", to=_TYPES["float64"])
     z = _scaled(graph, z, one)

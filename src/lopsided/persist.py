@@ -151,7 +151,7 @@ def to_bytes(
 def _of_classes(model: OneVsRest, sound: bool) -> bytes:
     """Return the file of a model of several classes: the files of its models are its arrays."""
     with lock_of(model):
-        learned = model._fitted()
+        learned = model.fitted
         parts = {"rest": learned.rest}
         parts |= {
             str(k): learned.models[c] for k, c in enumerate(learned.labels) if c in learned.models

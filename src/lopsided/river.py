@@ -191,7 +191,7 @@ class ActiveClassifier(ActiveLearningClassifier):
 
         """
         _check_label(self.model, y)
-        self.model._one_weight(w)  # before the event is asked for
+        self.model.checked_weight(w)  # before the event is asked for
         key = _key(x)
         if key not in self._asked:
             self._ask(x)
@@ -239,8 +239,7 @@ def _begun(learner: Any, *, asks: bool = False) -> OnlineClassifier | OneVsRest:
         model: OnlineClassifier = type(learner)(**learner.get_params(deep=False))
     else:
         model = _active(learner)
-    labels = Labels(True, False) if model.positive is None else model._new_labels()
-    model._keep(model._make(labels, model._scaling("event")))
+    model.begin_events(Labels(True, False) if model.positive is None else None)
     return model
 
 

@@ -261,7 +261,7 @@ class Active(TimedWrapper):
     @locked
     def _tell(self, event: Any, y: Any, weight: Any) -> None:
         """Bring a label that is new, or to an event that may not wait for it."""
-        weight = self._one_weight(weight)
+        weight = self.checked_weight(weight)
         fitted = self._asked_before()
         self._check_waits(fitted.core, event)
         labels, codes = fitted.labels.read(as_labels([y], 1))
@@ -322,7 +322,7 @@ class Active(TimedWrapper):
     @locked
     def _teach(self, x: Any, y: Any, weight: Any, chance: float, own: bool = False) -> None:
         """Learn from an event whose label is new or that is given in another form."""
-        weight = self._one_weight(weight)
+        weight = self.checked_weight(weight)
         fitted = self._asked_before()
         labels, codes = fitted.labels.read(as_labels([y], 1))
         row = x if own else self._event(x, fitted.core)

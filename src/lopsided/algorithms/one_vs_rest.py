@@ -200,7 +200,7 @@ class OneVsRest(Routed, HasLearner):
 
     def score_many(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of rows, a column for each of classes_."""
-        learned = self._fitted()
+        learned = self.fitted
         rows = shared_rows(learned.rest, X, learning=False)
         found = np.empty((rows_in(rows), len(learned.labels)))
         for k, label in enumerate(learned.labels):
@@ -221,7 +221,7 @@ class OneVsRest(Routed, HasLearner):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the labels predicted for rows."""
         found = self._logs(self.score_many(X)) + self._log_costs()
-        labels: NDArray[Any] = self._fitted().classes[np.argmax(found, axis=1)]
+        labels: NDArray[Any] = self.fitted.classes[np.argmax(found, axis=1)]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -236,20 +236,20 @@ class OneVsRest(Routed, HasLearner):
 
     def score_one(self, x: Any) -> dict[Any, float]:
         """Return the scores of one event by label."""
-        learned = self._fitted()
+        learned = self.fitted
         return {label: learned.of(label).score_one(x) for label in learned.labels}
 
     def predict_one(self, x: Any) -> Any:
         """Return the label predicted for one event."""
         found = self._logs(self._row(x))[0] + self._log_costs()
-        return self._fitted().labels[int(np.argmax(found))]
+        return self.fitted.labels[int(np.argmax(found))]
 
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return the probability of each label for one event."""
         found = self._logs(self._row(x))[0]
         likely = np.exp(found - found.max())
         shares = (likely / likely.sum()).tolist()
-        return dict(zip(self._fitted().labels, shares, strict=True))
+        return dict(zip(self.fitted.labels, shares, strict=True))
 
     def explain_one(self, x: Any, label: Any = None) -> Explanation:
         """Return why an event gets the score of a label.
@@ -261,7 +261,7 @@ class OneVsRest(Routed, HasLearner):
         label : label, optional
             The label to explain. Default: the predicted one.
         """
-        learned = self._fitted()
+        learned = self.fitted
         label = self.predict_one(x) if label is None else label
         if not is_key(label, learned.labels):
             raise ParameterError("label", f"is none of {list(learned.labels)!r}", value=label)
@@ -278,7 +278,7 @@ class OneVsRest(Routed, HasLearner):
 
     def _logs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the logarithms of the probability that each class has against the rest."""
-        learned = self._fitted()
+        learned = self.fitted
         odds = np.empty(scores.shape)
         for k, label in enumerate(learned.labels):
             core = learned.of(label).fitted.core
@@ -288,11 +288,13 @@ class OneVsRest(Routed, HasLearner):
 
     def _log_costs(self) -> NDArray[np.float64]:
         costs = self._checked_costs()
-        return np.log([float(costs.get(label, 1.0)) for label in self._fitted().labels])
+        return np.log([float(costs.get(label, 1.0)) for label in self.fitted.labels])
 
     # What was learned ----------------------------------------------------------------------------
 
-    def _fitted(self) -> Learned:
+    @property
+    def fitted(self) -> Learned:
+        """What was learned."""
         if self._learned is None:
             raise not_fitted(type(self).__name__)
         return self._learned
@@ -300,23 +302,23 @@ class OneVsRest(Routed, HasLearner):
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels, in order."""
-        return self._fitted().classes
+        return self.fitted.classes
 
     @property
     def models_(self) -> dict[Any, OnlineClassifier]:
         """The model of each label; to it the label is 1 and any other 0."""
-        learned = self._fitted()
+        learned = self.fitted
         return {label: learned.of(label) for label in learned.labels}
 
     @property
     def n_features_in_(self) -> int:
         """How many features the models know."""
-        return self._fitted().rest.n_features_in_
+        return self.fitted.rest.n_features_in_
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """The names of the features, where they came with names."""
-        return self._fitted().rest.feature_names_in_
+        return self.fitted.rest.feature_names_in_
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -77,6 +77,11 @@ class HasModel(Parameterised):
         return self._fitted
 
     @property
+    def fitted_or_none(self) -> Fitted | None:
+        """What was learned; None before that."""
+        return self._fitted
+
+    @property
     def labels(self) -> Labels:
         """The labels, as far as they are known."""
         return Labels() if self._fitted is None else self._fitted.labels
@@ -210,6 +215,11 @@ class HasModel(Parameterised):
 
     def _new_labels(self, classes: ArrayLike | None = None) -> Labels:
         return Labels.start(self.positive, classes, getattr(self, "class_weight", None))
+
+    def begin_events(self, labels: Labels | None) -> None:
+        """Start a model for dicts that has learned nothing; None: labels by the parameters."""
+        labels = self._new_labels() if labels is None else labels
+        self._keep(self._make(labels, self._scaling("event")))
 
     def _keep(self, fitted: Fitted) -> None:
         if fitted is not self._fitted:

@@ -288,7 +288,7 @@ class Learning(HasModel):
             hash(y)
         except TypeError:
             raise InputError(f"y must be one label, not {y!r}") from None
-        weight = self._one_weight(weight)
+        weight = self.checked_weight(weight)
         fitted = self.refresh()
         labels = self._new_labels() if fitted is None else fitted.labels
         labels, codes = labels.read(as_labels([y], 1))
@@ -304,7 +304,7 @@ class Learning(HasModel):
             self._keep(fitted)
         return score
 
-    def _one_weight(self, weight: Any) -> float:
+    def checked_weight(self, weight: Any) -> float:
         """Return the weight of one event, if it can be one."""
         if not (is_number(weight) or isinstance(weight, (bool, np.bool_))) or weight < 0:
             raise ParameterError(

@@ -66,7 +66,7 @@ class Learner:
 
     def blob(self) -> bytes:
         """Return the model as a file; nothing before its first event."""
-        return b"" if self.model._fitted is None else to_bytes(self.model)
+        return b"" if self.model.fitted_or_none is None else to_bytes(self.model)
 
     def price(self, costs: Costs, *, keep: bool) -> None:
         """Tell the model the prices, unless its parameters have some of their own."""
@@ -147,18 +147,18 @@ class Learner:
     @property
     def ready(self) -> bool:
         """Whether it has learned from a label."""
-        fitted = self.model._fitted
+        fitted = self.model.fitted_or_none
         return fitted is not None and fitted.core.rounds > 0
 
     @property
     def features(self) -> int:
         """How many features it knows."""
-        fitted = self.model._fitted
+        fitted = self.model.fitted_or_none
         return 0 if fitted is None else int(fitted.core.features)
 
     def names(self) -> set[str]:
         """Return the names of its features."""
-        fitted = self.model._fitted
+        fitted = self.model.fitted_or_none
         return set() if fitted is None else set(fitted.core.names)
 
     def judged(self, x: dict[str, Any], positive: Any) -> tuple[float, bool, float | None]:
@@ -192,7 +192,7 @@ class Learner:
 
     def largest_weights(self, hidden: Collection[str] = ()) -> list[tuple[str, float]] | None:
         """Return the largest weights by name, where the model is a sum over features."""
-        fitted = self.model._fitted
+        fitted = self.model.fitted_or_none
         if fitted is None or not self.ready:
             return None
         try:
@@ -217,14 +217,14 @@ class Learner:
             "learner": type(resolved(model.learner)).__name__,
             "costs": model.costs,
             "asked": model.queries_,
-            "waiting": 0 if model._fitted is None else len(model.pending_),
+            "waiting": 0 if model.fitted_or_none is None else len(model.pending_),
             "budget_left": self.budget_left(),
             "features": self.features,
         }
 
     def estimate(self, costs: Costs) -> dict[str, float] | None:
         """Return how good the decisions were, from the labels that were asked for."""
-        if self.model._fitted is None:
+        if self.model.fitted_or_none is None:
             return None
         found = self.model.estimate(costs.miss, costs.alarm)
         return {name: getattr(found, name) for name in found.__dataclass_fields__}
