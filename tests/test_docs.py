@@ -87,6 +87,20 @@ def test_every_page_is_in_a_menu_of_the_site():
     assert sorted(pages - {"index"}) == sorted(p for p in listed if not p.startswith(".."))
 
 
+@pytest.mark.parametrize("page", ["README.md", ".github/pull_request_template.md"])
+def test_links_of_pages_that_the_site_does_not_have_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / page).read_text())
+    missing = [link for link in links if ":" not in link and not (ROOT / link).exists()]
+    assert missing == []
+
+
+def test_the_readme_can_be_read_in_two_minutes():
+    text = (ROOT / "README.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0].splitlines()
+    assert len(text.splitlines()) <= 150
+    assert len([line for line in code if line]) <= 10
+
+
 def test_the_page_on_categories_prints_what_it_says(capsys):
     page = (ROOT / "docs" / "categories.md").read_text()
     exec(page.split("```python")[1].split("```")[0], {})
