@@ -224,14 +224,14 @@ def test_a_pipeline_with_vectors(spark, tmp_path):
     fitted = pipeline.fit(frame)
     expected = lopsided.COG(scaling="unit").partial_fit(X[:200], Y[:200], classes=[0, 1])
     assert to_bytes(fitted.stages[-1].model) == to_bytes(expected)
-    found = [row["rawPrediction"] for row in fitted.transform(frame).collect()]
-    np.testing.assert_array_equal(found, expected.score_many(X[:200]))
 
     fitted.save(str(tmp_path / "model"))
     fitted.write().overwrite().save(str(tmp_path / "model"))
     again = PipelineModel.load(str(tmp_path / "model"))
     assert to_bytes(again.stages[-1].model) == to_bytes(expected)
-    assert again.transform(frame).collect() == fitted.transform(frame).collect()
+    for model in (fitted, again):
+        found = [row["rawPrediction"] for row in model.transform(frame).collect()]
+        np.testing.assert_array_equal(found, expected.score_many(X[:200]))
     pipeline.save(str(tmp_path / "pipeline"))
     fresh = Pipeline.load(str(tmp_path / "pipeline"))
     assert fresh.getStages()[-1].uid == learner.uid

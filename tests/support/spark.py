@@ -22,7 +22,12 @@ def session():
     source = os.path.dirname(os.path.dirname(lopsided.__file__))
     paths = [source, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # nothing here is worth optimising
     settings = {
+        "spark.driver.extraJavaOptions": quick,
+        "spark.executor.extraJavaOptions": quick,
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, paths)),
