@@ -185,5 +185,5 @@ def test_prices_that_cannot_be():
         model.predict(ROWS, costs={"miss": AMOUNTS[:-1], "alarm": 3})
     with pytest.raises(BadRowError, match="row 0"):
         model.predict(ROWS, costs={"miss": np.full(len(X), np.inf), "alarm": 3})
-    with pytest.raises(BadRowError, match="no number"):
+    with pytest.raises(BadRowError, match="not a number"):
         model.predict(ROWS, costs={"miss": lambda row: "much", "alarm": 3})

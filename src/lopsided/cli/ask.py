@@ -100,7 +100,7 @@ Examples:
     "--keep-events",
     type=click.IntRange(0),
     metavar="NUMBER",
-    help="Keep this many events that are no questions, for labels that come by themselves. [0]",
+    help="Keep this many events that are not questions, for labels that come by themselves. [0]",
 )
 @click.option(
     "--forget-waiting",

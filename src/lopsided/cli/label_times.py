@@ -29,7 +29,7 @@ class LabelTimes:
     Parameters
     ----------
     column : str
-        The column, which is no feature.
+        The column, which is not a feature.
     options : ReadingOptions
         How the data is read.
     """
@@ -84,7 +84,7 @@ class LabelTimes:
         return taken(block, np.flatnonzero(~wrong)) if wrong.any() else block
 
     def _parsed(self, cells: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return times, NaN for those that never come, and which cells are no times."""
+        """Return times, NaN for those that never come, and which cells are not times."""
         known: dict[str, float | None] = dict.fromkeys(self._empty, np.nan)
         for text in cells:
             if text not in known:

@@ -152,7 +152,7 @@ def on_screen(lines: Iterable[str]) -> Iterable[str]:
 
 
 def cell(value: Any, *, safe: bool = False) -> str:
-    """Return a value as a cell of CSV; a `safe` one is no formula for a spreadsheet."""
+    """Return a value as a cell of CSV; a `safe` one is not a formula for a spreadsheet."""
     text = str(value)
     if safe and isinstance(value, str) and text.startswith(_FORMULA):
         text = f"'{text}"

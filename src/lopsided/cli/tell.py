@@ -56,7 +56,7 @@ def command(
     """Give MODEL the labels it asked for: CSV with the columns id and label, or JSON lines.
 
     An event is named by the number of its question, or by the id it has in your data if `ask` was
-    told --id; an event that is no question only by its id, if `ask --keep-events` kept it. Such a
+    told --id. One that was not asked about is named by its id, if `ask --keep-events` kept it; its
     label is learned from and does not enter estimates. An empty label is not known yet. Either all
     labels are used, or none if one is wrong.
     """

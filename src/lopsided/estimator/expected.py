@@ -161,7 +161,7 @@ class Expected:
 class ExpectedOfModel(Expected):
     """What events given to the methods of a model have to be.
 
-    Columns that are no features (ids, labels, times) are left out, NaN is a missing value as None
+    Columns that are not features (ids, labels, times) are left out, NaN is a missing value as None
     is, and the first of each unknown member is a warning.
     """
 

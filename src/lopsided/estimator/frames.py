@@ -94,7 +94,7 @@ def frame_names(X: Any) -> list[str] | None:
     kinds = {type(c).__name__ for c in columns}
     if "tuple" in kinds:
         raise InputTypeError(
-            "X has columns of several levels, which are no names of features: join them into one "
+            "X has columns of several levels, which are not names of features: join them into one "
             "string each, or give X.to_numpy()"
         )
     if "str" in kinds and len(kinds) > 1:
@@ -143,7 +143,7 @@ def _numbers(name: Any, column: Any) -> NDArray[Any]:
     values = np.asarray(column.to_numpy())
     if values.dtype.kind in "mM":
         raise InputError(
-            f"column {name!r} holds times, which are no features: make numbers of it, such as the "
+            f"column {name!r} holds times, which are not features: make numbers of it, such as the "
             "hour, or leave it out"
         )
     if values.dtype.kind in "biuf":

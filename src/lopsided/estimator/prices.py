@@ -123,7 +123,7 @@ def _prices(name: str, value: Any, X: Any, rows: int) -> Table:
 
 def _number(name: str, value: Any, row: int) -> float:
     if not is_number(value):
-        raise BadRowError(f"costs: {name!r} of row {row} is {value!r}, which is no number", row)
+        raise BadRowError(f"costs: {name!r} of row {row} is {value!r}, which is not a number", row)
     return float(value)
 
 
@@ -152,7 +152,7 @@ def _column(name: str, feature: str, X: Any, rows: int) -> Table:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"costs: the column {feature!r} has values that are no numbers") from None
+        raise InputError(f"costs: the column {feature!r} has values that are not numbers") from None
 
 
 def _events(X: Any) -> Any:

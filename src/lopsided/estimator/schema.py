@@ -23,7 +23,7 @@ class Schema:
     Attributes
     ----------
     label, weight, time, key : str or None
-        The columns with these roles, which are no features; `key` is that of the ids.
+        The columns with these roles, which are not features; `key` is that of the ids.
     time_features : str or None
         The column of times whose hour and weekday are features.
     since : tuple of str
@@ -119,7 +119,7 @@ class Schema:
 
     @property
     def aside(self) -> frozenset[str]:
-        """The columns that are no features, and need not be there."""
+        """The columns that are not features, and need not be there."""
         roles = (self.label, self.weight, self.time, self.time_features, self.key)
         return frozenset((*self.drop, *(name for name in roles if name is not None)))
 

@@ -97,7 +97,7 @@ def clock_of(time: float) -> tuple[str, str]:
 
 
 def seconds(value: Any) -> float | None:
-    """Return a cell as seconds since 1970, None if it is no time."""
+    """Return a cell as seconds since 1970, None if it is not a time."""
     if isinstance(value, str) and value[4:5] != "-":  # else it begins with a year
         with contextlib.suppress(ValueError):
             value = float(value)

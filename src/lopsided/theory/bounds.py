@@ -370,7 +370,7 @@ def _csogd_regret(run: Run, u: ArrayLike, form: Form) -> float:
     norm = float(np.linalg.norm(run.vector(u)))
     if form == "printed":
         # Minimises the right side over the rate, but that rate, norm / sqrt(steps), depends on u
-        # and on the updates to come: for a given rate and any u (say 0) it is no bound.
+        # and on the updates to come: for a given rate and any u (say 0) it is not a bound.
         return norm * math.sqrt(steps)
     if form != "any-rate":
         raise ParameterError("form", f'is {form!r}, expected "any-rate" or "printed"')

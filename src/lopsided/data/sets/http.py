@@ -38,7 +38,7 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         newurl: str,
     ) -> urllib.request.Request | None:
         if urllib.parse.urlsplit(newurl).scheme not in SCHEMES:
-            raise FetchError(req.full_url, f"leads to {newurl}", "that is no web address")
+            raise FetchError(req.full_url, f"leads to {newurl}", "that is not a web address")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
