@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 
@@ -111,6 +112,13 @@ def test_calibration_error_is_the_mean_distance_over_bins_of_equal_mass():
     assert metrics.calibration_error(truth.y, 3 * truth.truth) > 0.01
 
 
+def test_calibration_error_by_chance_is_that_of_labels_drawn_by_the_probabilities():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 3, 4000)
+    drawn = [metrics.calibration_error(rng.random(4000) < p, p) for _ in range(200)]
+    assert metrics.chance_error(p) == pytest.approx(np.mean(drawn), rel=0.05)
+
+
 def test_prices_decide_where_an_alarm_is_cheaper():
     assert Prices(60, 3).threshold == pytest.approx(3 / 63)
     each = Prices(np.array([9.0, 99.0]), 1.0)
@@ -191,6 +199,16 @@ def test_what_is_kept_is_not_run_again(tmp_path, monkeypatch):
     read = cells.Kept(tmp_path / "cells.jsonl")
     assert list(cells.compute(["rules/0"], oracle, read, 2000, False)) == first
     assert cells.select(read, ["rules/0"], ["oracle"], None) == first
+
+
+def test_of_a_capped_contender_the_rows_of_the_stream_are_kept_too(tmp_path, monkeypatch):
+    """So that it is not run again, and is not taken for one that had all rows."""
+    short = dataclasses.replace(contenders.find("oracle"), cap=1000)
+    kept = cells.Kept(tmp_path / "cells.jsonl")
+    (cell,) = cells.compute(["rules/0"], [short], kept, 2000, False)
+    assert (cell["rows"], cell["rows judged"]) == (2000, 1000)
+    monkeypatch.setattr(cells, "run", lambda *_: pytest.fail("run again"))
+    assert list(cells.compute(["rules/0"], [short], kept, 2000, False)) == [cell]
 
 
 def test_goals_are_judged_against_oracle_peers_and_constant_answers(tmp_path):

@@ -101,10 +101,10 @@ def run(stream: Stream, contender: Contender) -> Cell:
     if contender.told:
         told = {name: _sure(contender, short, prices) for name, prices in short.prices.items()}
     return {
+        **_finite(judge(short, plain, told)),
         "stream": stream.name,
         "rows": len(stream),
         "contender": contender.name,
-        **_finite(judge(short, plain, told)),
         "first": {str(cap): _prefix(short, plain, told, cap) for cap in CAPS if cap < len(short)},
         "rows judged": len(short),
     }

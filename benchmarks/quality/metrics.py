@@ -66,6 +66,7 @@ def judge(stream: Stream, run: Run, told: dict[str, Run]) -> dict[str, Any]:
         "ap": average_precision(y, run.scores),
         "log loss": None if p is None else log_loss(y, p),
         "calibration": None if p is None else calibration_error(y, p),
+        "calibration by chance": None if p is None else chance_error(p),
         "cost": cost,
         "constant": constant,
         "told auc": {name: auc(y, other.scores) for name, other in told.items()},
@@ -93,6 +94,15 @@ def calibration_error(y: NDArray[np.bool_], p: Floats, bins: int = BINS) -> floa
     order = np.argsort(p, kind="stable")
     parts = np.array_split(order, min(bins, len(order)))
     return float(sum(abs(y[part].sum() - p[part].sum()) for part in parts) / len(y))
+
+
+def chance_error(p: Floats, bins: int = BINS) -> float:
+    """Return the calibration error to be expected if labels were drawn by these probabilities.
+
+    The distance in a bin is then about normal, and its mean size sqrt(2 / pi) deviations.
+    """
+    parts = np.array_split(np.sort(p), min(bins, len(p)))
+    return float(sum(np.sqrt(2 / np.pi * (part * (1 - part)).sum()) for part in parts) / len(p))
 
 
 def tenths(y: NDArray[np.bool_], scores: Floats) -> list[float]:
