@@ -62,6 +62,8 @@ PROMISES = {
     "one line": "An error of the command line is one line, never a traceback.",
     "threads": "Every method may be called from any thread; a forked child works or says that it "
     "cannot.",
+    "service": "What the service has acknowledged is there after a crash or a restart, once and as "
+    "answered; its models have the same bits, and no budget is overspent.",
 }
 
 

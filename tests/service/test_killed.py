@@ -28,6 +28,7 @@ from service import Desk, events
 
 
 @pytest.mark.parametrize("part", range(4))
+@pytest.mark.promise("service")
 def test_fifty_kills_under_load_lose_nothing(tmp_path, part):
     counts = killed(tmp_path / "folder", 50, seed=part)
     assert counts["acknowledged"] > 0

@@ -12,6 +12,7 @@ SEEDS, PARTS = 120, 6
 
 
 @pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.promise("service")
 def test_a_service_survives_crashes_full_disks_lost_answers_and_clocks_that_jump(part):
     crashes = 0
     for seed in range(part, SEEDS, PARTS):
