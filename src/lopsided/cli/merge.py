@@ -8,6 +8,8 @@ from .. import persist
 from ..estimator.base import OnlineClassifier
 from ..merging import merge
 from .late_run import late_of, what_waits
+from .model_lock import model_lock
+from .options import check_apart
 
 
 @click.command(
@@ -22,9 +24,11 @@ Examples:
 @click.option("--base", help="The model that all of them were split from.")
 def command(out: str, models: tuple[str, ...], base: str | None) -> None:
     """Merge MODELs that learned from shards of one stream, and write the result to OUT."""
-    start = None if base is None else persist.load(base)
-    merged = merge([_loaded(path) for path in models], base=start)
-    persist.save(merged, out)
+    check_apart((*models, base), (out,))
+    with model_lock(out):
+        start = None if base is None else persist.load(base)
+        merged = merge([_loaded(path) for path in models], base=start)
+        persist.save(merged, out)
     click.echo(f"{out}: {merged.fitted.core.rounds} events of {len(models)} models")
 
 
