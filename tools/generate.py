@@ -48,7 +48,7 @@ def memory() -> str:
 
 # What the package promises; every promise has a test that holds it, marked with its first words.
 PROMISES = {
-    "same bits": "A model that is saved and loaded, and a run that is killed and resumed, go on "
+    "same bits": "A model that is saved and loaded, and a run that is killed and resumed, continue "
     "with the same bits as if nothing had happened.",
     "whole files": "A file has its old or its new content at any time, also when the process is "
     "killed or the disk is full.",
