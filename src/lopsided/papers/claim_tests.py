@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .results import Line, Result
+from .text import digits
 
 Verdict = tuple[bool, str]
 Test = Callable[[Result], Verdict | None]
@@ -52,7 +53,7 @@ def leads(own: str | tuple[str, ...], others: Sequence[str] = (), figure: str = 
         first = max(mine, key=lambda k: _sign(what) * mine[k])
         second = max(rest, key=lambda k: _sign(what) * rest[k])
         ahead = _sign(what) * (mine[first] - rest[second])
-        return ahead > 0, f"{first} {mine[first]:.4g}, {second} {rest[second]:.4g}"
+        return ahead > 0, f"{first} {digits(mine[first])}, {second} {digits(rest[second])}"
 
     return test
 

@@ -49,7 +49,8 @@ def two_parameters(result: Result) -> Iterator[str]:
     for line in result.lines:
         shares = [(y - low) / (high - low) if high > low else 0.0 for y in line.y]
         shown = [
-            f'<span style="background:rgba(0,114,178,{0.75 * share:.2f})">'
+            '<span style="display:block;margin:-.3rem -.35rem;padding:.3rem .35rem;'
+            f'background:rgba(0,114,178,{0.75 * share:.2f})">'
             f"{text.value(y, result.metric)}</span>"
             for share, y in zip(shares, line.y, strict=True)
         ]

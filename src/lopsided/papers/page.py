@@ -74,7 +74,7 @@ def _parts(results: Sequence[Result]) -> Iterator[str]:
         if plot_name(result):
             drawn.append(_plot(result, at))
             continue
-        yield f"<p>{escape(result.heading)}</p>"
+        yield f'<p class="title">{escape(result.heading)}</p>'
         yield f'<p class="soft">{escape("; ".join(text.about(result)))}</p>'
         if result.lines:
             yield from two_parameters(result)

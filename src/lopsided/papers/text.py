@@ -81,7 +81,18 @@ def value(y: float, metric: str) -> str:
     """Format a measure."""
     if math.isnan(y):
         return "–"
-    return f"{y:,.4g}" if metric in ("cost", "seconds") else f"{100 * y:.2f}"
+    return digits(y) if metric in ("cost", "seconds") else f"{100 * y:.2f}"
+
+
+def digits(y: float) -> str:
+    """Format a number with four digits, or with all before the point.
+
+    Examples
+    --------
+    >>> digits(14762.4), digits(0.87521)
+    ('14,762', '0.8752')
+    """
+    return f"{y:,.0f}" if abs(y) >= 1000 else f"{y:.4g}"
 
 
 def settings(result: Result) -> Iterator[str]:

@@ -50,7 +50,8 @@ margin:0 0 1rem;overflow-x:auto;font:.95rem/1.5 ui-monospace,SFMono-Regular,Menl
 --line:#343c46;--tint:#1c2229;--mark:#58a6e0;--best:#17324a;--blue:#58a6e0;--red:#f08a4b;
 --green:#3fc79a;--pink:#e09ac4;--amber:#f0b43c;--sky:#8ccbf2}}
 @media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}}
-@media print{html{font-size:10.5pt}main{max-width:none;padding:0}h2{break-after:avoid}
+@media print{html{font-size:10.5pt}main{max-width:none;padding:0}
+h2,h3,.title,.title+p{break-after:avoid}
 .scroll{overflow:visible;border:0}pre{white-space:pre-wrap}section:last-child{break-inside:avoid}
 table{font-size:8pt}td{white-space:normal}th,td{padding:.25rem .35rem}
 figure,tr,dl>*{break-inside:avoid}.figures{grid-template-columns:1fr 1fr;gap:1.25rem}
