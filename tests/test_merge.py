@@ -15,7 +15,9 @@ from lopsided.persist import from_bytes, to_bytes
 from reference import merge as oracle
 
 KERNEL = {name for name in NAMES if not asks(name) and hasattr(make(name), "gamma")}
-MERGED = [name for name in NAMES if not asks(name) and name not in KERNEL]  # see test_merge_kernel
+MERGED = [  # see test_merge_kernel
+    name for name in NAMES if not asks(name) and name not in KERNEL and name != "OPAUCr"
+]
 each = pytest.mark.parametrize("name", MERGED)
 K = 3
 
@@ -494,6 +496,11 @@ def test_a_shard_may_know_one_label_only():
     other = lopsided.COG(positive="yes", scaling="unit").fit(X, np.array(["perhaps", "yes"])[Y])
     with pytest.raises(InputError, match=r"different labels.*positive"):
         lopsided.merge([second, other])
+
+
+def test_sketches_of_the_same_draws_are_refused():
+    with pytest.raises(InputError, match=r"no merge rule: the random signs"):
+        lopsided.merge(learned("OPAUCr"))
 
 
 def test_models_that_do_not_fit_are_refused():

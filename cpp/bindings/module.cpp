@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   lopsided::bind_model(m);
   lopsided::bind_bank(m);
   lopsided::bind_text(m);
+  lopsided::bind_csv(m);
   lopsided::bind_auc(m);
   lopsided::bind_change(m);
 }

@@ -7,26 +7,12 @@
 
 #include "../core/input/row_cache.hpp"
 #include "arrays.hpp"
+#include "bytes.hpp"
 #include "module.hpp"
 
 namespace lopsided {
 
 namespace {
-
-class Bytes {
- public:
-  explicit Bytes(nb::handle object) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
-  }
-  ~Bytes() { PyBuffer_Release(&view_); }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-
-  std::string_view text() const { return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)}; }
-
- private:
-  Py_buffer view_;
-};
 
 LibsvmBlock parse(nb::object text, std::int64_t first_line, Index base, Index max_features, bool labels_required,
                   std::size_t bad_allowed, bool bytewise) {

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .algorithms.one_vs_rest import OneVsRest as OneVsRest
     from .algorithms.ranking import OAM as OAM
     from .algorithms.ranking import OPAUC as OPAUC
+    from .algorithms.ranking import OPAUCr as OPAUCr
     from .algorithms.recommended import Recommended as Recommended
     from .algorithms.sparse import SSOL as SSOL
     from .algorithms.sparse import AdaFOBOS as AdaFOBOS

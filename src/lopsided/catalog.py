@@ -106,8 +106,8 @@ def memory(model: OnlineClassifier) -> str:
     Returns
     -------
     str
-        A formula. d: features, m: sketch_size, R: rows kept, r: bytes per row kept, P: the rows
-        kept per class, rounded up to a power of two, K: kernels.
+        A formula. d: features, m: sketch_size or rank, R: rows kept, r: bytes per row kept, P: the
+        rows kept per class, rounded up to a power of two, K: kernels.
 
     Examples
     --------

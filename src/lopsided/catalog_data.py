@@ -384,6 +384,15 @@ ROWS: tuple[dict[str, Any], ...] = (
         "grid": {"learning_rate": OPAUC_RATES, "regularization": OPAUC_REGULARIZATION},
     },
     {
+        "name": "OPAUCr",
+        "home": "algorithms.ranking:OPAUCr",
+        "purpose": "ranks as OPAUC, with many features: covariances of low rank",
+        "kind": "opauc-low-rank",
+        "memory": "16 m d + 24 d + 32 m m",
+        "paper": "Gao et al. 2013 (One-Pass AUC Optimization)",
+        "grid": {"learning_rate": OPAUC_RATES, "regularization": OPAUC_REGULARIZATION},
+    },
+    {
         "name": "KOIL-RS",
         "home": "algorithms.kernel:KOIL",
         "preset": {"policy": "rs"},

@@ -87,6 +87,12 @@ OPTIONS = {
         "seed": seeds,
     },
     "OPAUC": {"learning_rate": decays, "regularization": decays},
+    "OPAUCr": {
+        "learning_rate": decays,
+        "regularization": decays,
+        "rank": st.sampled_from([1, 3, 70]),
+        "seed": seeds,
+    },
 }
 
 
@@ -240,6 +246,7 @@ LONG = {
     "OAM-seq": ("OAM", {"buffer_size": 20}),
     "OAM-gra": ("OAM", {"buffer_size": 20, "variant": "gra", "C": 0.01}),
     "OPAUC": ("OPAUC", {}),
+    "OPAUCr": ("OPAUCr", {"rank": 4}),
 }
 
 

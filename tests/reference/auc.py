@@ -94,3 +94,40 @@ class OPAUC(Linear):
         gradient = self.regularization * self.w - pull
         self.w = self.w - self.learning_rate * weight * gradient
         return True
+
+
+class OPAUCr(OPAUC):
+    """The same with all rows about their mean, projected on random signs, for their covariance."""
+
+    def __init__(self, *, learning_rate=0.01, regularization=0.01, rank=50, seed=0):
+        super().__init__(learning_rate=learning_rate, regularization=regularization)
+        self.rank, self.key, self.draws = rank, _scrambled(seed), 0
+
+    def signs(self):
+        words = -(-self.rank // 64)
+        drawn = [_scrambled(self.key + self.draws * words + k // 64) for k in range(self.rank)]
+        self.draws += 1
+        return np.array([1.0 if d >> k % 64 & 1 else -1.0 for k, d in enumerate(drawn)])
+
+    def learn(self, x, y, score, rho, weight, t):
+        y = int(y)
+        self.met[y].append((x, weight, self.signs() / np.sqrt(self.rank)))
+        if not self.met[-y]:
+            return False
+        rows, weights, signs = (np.array(part) for part in zip(*self.met[-y], strict=True))
+        mean = weights @ rows / weights.sum()
+        projected = (np.sqrt(weights)[:, None] * (rows - mean)).T @ signs
+        covariance = projected @ projected.T / weights.sum()
+        z = x - mean
+        gradient = self.regularization * self.w + (z @ self.w - y) * z + covariance @ self.w
+        self.w = self.w - self.learning_rate * weight * gradient
+        return True
+
+
+def _scrambled(z):
+    """splitmix64."""
+    mask = 2**64 - 1
+    z = z + 0x9E3779B97F4A7C15 & mask
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & mask
+    return z ^ z >> 31

@@ -251,6 +251,8 @@ constexpr Refusal refusals[] = {
     {"norma", "the age of each support vector counts, in rounds of its own shard"},
     {"forgetron", "its bound on what forgetting costs holds for one sequence of mistakes only"},
     {"projectron", "its support vectors must be independent of each other, and those of several shards are not"},
+    {"opauc-low-rank",
+     "the random signs of several shards are those of the same draws, so their sketches do not add up"},
     {"koil-mixture", "votes are ranks among the last scores of one stream"},
 };
 

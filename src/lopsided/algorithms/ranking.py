@@ -73,7 +73,7 @@ class OPAUC(RankingClassifier):
     """One-pass AUC optimisation: each event is paired with the mean and covariance of the other.
 
     A step reduces the squared loss of the event paired with all earlier events of the other class.
-    Two matrices of size features by features are kept, so it is not for many features. Event
+    Two matrices of size features by features are kept: for many features there is `OPAUCr`. Event
     weights multiply the step and count in the mean and covariance.
 
     Parameters
@@ -104,6 +104,45 @@ class OPAUC(RankingClassifier):
     forget: int | None = forgetting()
 
     _core_name = "opauc"
+
+
+@estimator
+class OPAUCr(RankingClassifier):
+    """One-pass AUC optimisation for many features, with covariances of low rank.
+
+    As `OPAUC`, but the covariance of a class is that of its events projected on a few random
+    directions. Memory grows with the features, and the time of an event with those it has.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Size of the step.
+    regularization : float
+        How strongly the weights are shrunk to zero.
+    rank : int
+        Number of random directions.
+    seed : int
+        Seed of the directions.
+
+    References
+    ----------
+    Gao, Jin, Zhu & Zhou, "One-pass AUC optimization" (2013), with random signs for normal numbers.
+
+    Examples
+    --------
+    >>> from lopsided import OPAUCr
+    >>> X, y = [[2.0, 0.0], [0.0, 2.0], [3.0, 1.0]], [1, 0, 1]
+    >>> OPAUCr(scaling="none", learning_rate=0.125, regularization=1).fit(X, y).coef_.tolist()
+    [0.21875, -0.21875]
+    """
+
+    learning_rate: float = positive(0.01)
+    regularization: float = positive(0.01)
+    rank: int = integer(50, 1, 256)
+    seed: int = integer(0, 0, 2**32 - 1)
+
+    _core_name = "opauc-low-rank"
+    _fixed = (*RankingClassifier._fixed, "rank", "seed")
 
 
 def pair(sizes: Any) -> tuple[int, int]:

@@ -12,7 +12,7 @@ _MANY_BYTES = 1 << 30
 _SECONDS_PER_BYTE = 1e-10  # of the matrix, which every row goes through: about 10 GB/s
 _SLOW_ROW = 2e-3  # seconds
 _INSTEAD = {
-    "opauc": "OAM-seq ranks as well, in memory that grows with the features only",
+    "opauc": "OPAUCr keeps covariances of low rank, in memory that grows with the features only",
     "arow-full": "AROW-diag, or SACOG-II with a sketch, has no such matrix",
     "acog-full": "ACOG-II-diag, or SACOG-II with a sketch, has no such matrix",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -150,7 +151,12 @@ def unmasked(values: Any, what: str) -> NDArray[Any]:
         if len(table.column_names) != 1:
             raise InputError(f"{what} is a table of {len(table.column_names)} columns, not of one")
         values = table.column(0).to_numpy()
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    # Whoever has such an array has imported the module, which takes a while.
+    if (
+        "numpy.ma" in sys.modules
+        and isinstance(values, np.ma.MaskedArray)
+        and np.ma.is_masked(values)
+    ):
         at = np.argwhere(np.ma.getmaskarray(values))[0]
         place = ", ".join(f"{w} {k}" for w, k in zip(("row", "column"), at, strict=False))
         raise InputError(f"{what} is masked in {place}: fill in or drop what is masked")

@@ -173,7 +173,7 @@ class StreamRun:
         for block in blocks:
             held.append(block)
             rows += len(block.lines)
-            labels.update([] if block.y is None else np.unique(block.y).tolist())
+            labels.update([] if block.y is None else block.y.tolist())
             if rows >= enough or len(labels) > 1 or labels & _BY_CUSTOM:
                 break
         if not told and len(labels) == 2:

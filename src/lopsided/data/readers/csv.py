@@ -1,4 +1,4 @@
-"""CSV text, parsed by Arrow.
+"""CSV text: what is plain is parsed by the core, rows that are not by Arrow.
 
 A table of numbers gives `Dense` blocks. With categorical columns the blocks are `Sparse` with named
 columns: a number under the name of its column, and the value v of a categorical column c as the
@@ -7,7 +7,10 @@ feature "c=v" with value 1.
 
 from __future__ import annotations
 
+import importlib.util
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -18,18 +21,11 @@ from ..block import BadLines
 from .base import BLOCK_ROWS, CHUNK_BYTES, MAX_LINE_BYTES, MISSING_WORDS, Missing
 from .files import ByteStream, open_bytes
 from .parquet import ParquetReader
-from .tabular.arrow import (
-    Dictionary,
-    TableReader,
-    arrow,
-    as_numbers,
-    as_texts,
-    as_times,
-    kept_cells,
-)
+from .tabular.arrow import TableReader, arrow
 from .tabular.cells import Cells
 from .tabular.classes import Classes, as_number
 from .tabular.columns import Roles, Which, heads
+from .tabular.csv_cells import ArrowCells, Parsed, PlainCells, RejectedError, Wanted
 from .tabular.csv_text import CsvText, Rows
 
 __all__ = ["MISSING_WORDS", "CsvReader", "ParquetReader"]
@@ -38,7 +34,6 @@ _MIN_CELLS = 100  # needed to tell whether the values of a column repeat
 _MAX_REPEATS = 1.1  # cells per distinct value, at most, if they do not
 _SNIFFED = 1000  # rows that decide, with categorical="auto", which columns are text
 _LOOKED_AT = 512  # rows, at most, that are looked at one by one
-_ARROW_BLOCK = 1 << 30  # bytes: Arrow parses each chunk of text at once
 _NOT_A_NUMBER = (
     ("give ", Parameter("categorical"), " or ", Parameter("drop"), " for this column"),
 )
@@ -127,7 +122,7 @@ class CsvReader(TableReader):
         schema: Schema | None = None,
         labelled: bool = True,
         bad: BadLines | None = None,
-        block_rows: int = BLOCK_ROWS,
+        block_rows: int = 4 * BLOCK_ROWS,
         chunk_bytes: int = CHUNK_BYTES,
         max_line_bytes: int = MAX_LINE_BYTES,
     ) -> None:
@@ -148,7 +143,10 @@ class CsvReader(TableReader):
         self._delimiter, self._has_header = delimiter, header
         self._by_extension = delimiter == "\t" and is_tsv(str(path))
         self._empty = None if empty is None else ("", *empty)
-        self._csv, self._pa = arrow("pyarrow.csv"), arrow("pyarrow")
+        if importlib.util.find_spec("pyarrow") is None:
+            arrow(
+                "pyarrow"
+            )  # says how to get it; it takes a while to import, so not before its use
         self.stream: ByteStream = open_bytes(path)
         self._text = CsvText(self.stream, delimiter, self.bad.add, chunk_bytes, max_line_bytes)
         self._chunks = iter(self._text)
@@ -171,7 +169,7 @@ class CsvReader(TableReader):
         except BaseException:
             self.close()
             raise
-        self._prepare(delimiter)
+        self._plain = PlainCells(self._wanted())
 
     def close(self) -> None:
         """Close the file."""
@@ -232,18 +230,21 @@ class CsvReader(TableReader):
             if rows is None:
                 break
             self._ahead.append(rows)
-        width = self.columns.width
-        numbers, filled = np.zeros(width, dtype=int), np.zeros(width, dtype=int)
-        different: list[set[str]] = [set() for _ in range(width)]
-        missing = self._words()
+        width, missing = self.columns.width, self._words()
         first = [rows.row(i) for rows in self._ahead for i in range(min(len(rows), _SNIFFED))]
-        for row in first[:_SNIFFED]:
-            cells = [cell.decode("utf-8", "replace") for cell in self._text.cells(row)]
-            if len(cells) == width:
-                filled += [cell not in missing for cell in cells]
-                numbers += [as_number(cell) is not None for cell in cells]
-                for values, cell in zip(different, cells, strict=True):
-                    values.add(cell)
+        rows_met = (self._text.cells(row) for row in first[:_SNIFFED])
+        met = [
+            Counter(column)
+            for column in zip(*(r for r in rows_met if len(r) == width), strict=True)
+        ]
+        different: list[Counter[str]] = [Counter() for _ in range(width)]
+        for counts, column in zip(different, met, strict=False):
+            for cell, count in column.items():
+                counts[cell.decode("utf-8", "replace")] += count
+        filled = [sum(n for cell, n in c.items() if cell not in missing) for c in different]
+        numbers = [
+            sum(n for cell, n in c.items() if as_number(cell) is not None) for c in different
+        ]
         features = self.columns.features
         texts = {at for at in features if self._is_text(at, numbers[at], filled[at])}
         distinct = [_MAX_REPEATS * len(values) for values in different]
@@ -267,33 +268,27 @@ class CsvReader(TableReader):
             return True
         return filled > 0 and 2 * numbers <= filled
 
-    def _prepare(self, delimiter: str) -> None:
-        """Prepare the options of Arrow, which knows columns by their positions."""
-        csv, pa, columns = self._csv, self._pa, self.columns
-        types = {str(at): pa.float64() for at in self._numeric}
-        texts = [str(at) for at in self._categorical]
+    def _wanted(self) -> Wanted:
+        columns, missing = self.columns, self._words()
+        texts = dict.fromkeys(self._categorical, self._words(text=True))
         if self._labelled:
-            texts.append(str(columns.label))
-        types |= dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
-        moments = [at for at in (columns.time, columns.clock) if at is not None]
-        for at in (*columns.kept, *moments, *columns.since):
-            types.setdefault(str(at), pa.string())
-        if columns.weight is not None:
-            types[str(columns.weight)] = pa.float64()
-        # Numbers are copied as they are written: these columns are read a second time, as texts.
-        twice = [str(at) for at in columns.kept if types[str(at)] == pa.float64()]
-        self._as_written = csv.ConvertOptions(
-            column_types=dict.fromkeys(twice, pa.string()), include_columns=twice
+            assert columns.label is not None
+            texts[columns.label] = missing
+        moments = {at for at in (columns.time, columns.clock) if at is not None}
+        return Wanted(
+            columns.width,
+            self._numeric,
+            columns.weight,
+            texts,
+            sorted(moments),
+            sorted({*columns.kept, *columns.since}),
+            missing,
+            self._delimiter,
         )
-        self._how = {
-            "read_options": csv.ReadOptions(
-                column_names=[str(at) for at in range(columns.width)], block_size=_ARROW_BLOCK
-            ),
-            "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            "convert_options": csv.ConvertOptions(
-                column_types=types, include_columns=list(types), null_values=self._words()
-            ),
-        }
+
+    @cached_property
+    def _arrow(self) -> ArrowCells:
+        return ArrowCells(self._wanted())
 
     def _sorting(self, column: int) -> str:
         tab = "$'\\t'" if self._delimiter == "\t" else f"'{self._delimiter}'"
@@ -315,19 +310,13 @@ class CsvReader(TableReader):
         """
         if not len(rows):
             return
-        text = rows.joined()
+        plain = self._parse_plain(rows, faults)
+        if plain is not None:
+            yield from self._divided(*plain)
+            return
         try:
-            if b"\0" in text:
-                raise self._pa.ArrowInvalid("NUL")
-            table = self._csv.read_csv(self._pa.BufferReader(text), **self._how)
-            if table.num_rows != len(rows):
-                raise self._pa.ArrowInvalid("rows that are not rows")
-            if self._as_written.include_columns:
-                how = {**self._how, "convert_options": self._as_written}
-                written = self._csv.read_csv(self._pa.BufferReader(text), **how)
-                for name in written.column_names:
-                    table = table.append_column(f"{name} as written", written.column(name))
-        except self._pa.ArrowInvalid as error:
+            parsed = self._arrow.parse(rows)
+        except RejectedError as error:
             if len(rows) == 1:
                 for fault in _by_line([*faults, self._explain(rows, str(error))]):
                     self.bad.add(fault)
@@ -336,10 +325,45 @@ class CsvReader(TableReader):
             else:
                 yield from self._without_faults(rows)
             return
-        dictionaries: dict[int, Dictionary] = {}
+        yield from self._divided(parsed, rows, faults)
+
+    def _parse_plain(
+        self, rows: Rows, faults: Sequence[DataError]
+    ) -> tuple[Parsed, Rows, Sequence[DataError]] | None:
+        """Return cells, rows and faults where all rows are plain, or plainly wrong."""
+        if b"\0" in rows.text:
+            return None
+        parsed, unsure, strange = self._plain.parse(rows)
+        odd: set[int] = set()
+        if len(unsure):
+            if len(self.bad.found) + len(faults) + len(unsure) > self.bad.allowed:
+                return None
+            odd = set(unsure.tolist())
+            found = []
+            for i in sorted(odd):
+                fault = self._fault_of(rows.cut(i, i + 1), is_number=_may_be_number)
+                if fault is None:
+                    return None
+                found.append(fault)
+            faults = _by_line([*faults, *found])
+        for at, row in strange:
+            if row not in odd:
+                self._plain.correct(parsed, at, row, self._text.cells(rows.row(row))[at].decode())
+        if odd:
+            keep = np.ones(len(rows), bool)
+            keep[unsure] = False
+            parsed = parsed.take(keep)
+            rows = Rows(rows.text, rows.starts[keep], rows.ends[keep], rows.lines[keep])
+        return parsed, rows, faults
+
+    def _divided(self, parsed: Parsed, rows: Rows, faults: Sequence[DataError]) -> Iterator[Cells]:
+        """Yield blocks of at most so many rows."""
+        if not len(rows):
+            for fault in faults:
+                self.bad.add(fault)
         for start in range(0, len(rows), self._block_rows):
             part = rows.cut(start, start + self._block_rows)
-            cells = self._columns_of(table.slice(start, len(part)), part, dictionaries)
+            cells = self._columns_of(parsed.cut(start, start + len(part)), part)
             last = start + len(part) >= len(rows)
             cells.faults = [f for f in faults if last or (f.line or 0) <= part.lines[-1]]
             faults = faults[len(cells.faults) :]
@@ -378,38 +402,24 @@ class CsvReader(TableReader):
             for one in faults:
                 self.bad.add(one)
 
-    def _columns_of(self, table: Any, rows: Rows, dictionaries: dict[int, Dictionary]) -> Cells:
-        def texts(at: int | None, missing: Sequence[str]) -> Any:
-            assert at is not None
-            column = table.column(str(at)).chunk(0)
-            if at not in dictionaries:
-                dictionaries[at] = Dictionary.of(column, missing)
-            return as_texts(column, dictionaries[at])
-
-        def times(at: int) -> Any:
-            return as_times(table.column(str(at)), self._words(), self._pa)
-
+    def _columns_of(self, parsed: Parsed, rows: Rows) -> Cells:
         def found(line: int, at: int) -> str:
             row = rows.row(int(np.searchsorted(rows.lines, line)))
             return self._text.cells(row)[at].decode()
 
-        def kept(at: int) -> list[str]:
-            name = f"{at} as written"
-            return kept_cells(table.column(name if name in table.column_names else str(at)))
-
         columns = self.columns
-        weight = columns.weight
+        label = columns.label
         return Cells(
             rows.lines,
-            as_numbers([table.column(str(at)) for at in self._numeric], len(rows)),
-            [texts(at, self._words(text=True)) for at in self._categorical],
-            texts(columns.label, self._words()) if self._labelled else None,
-            None if weight is None else as_numbers([table.column(str(weight))], len(rows))[:, 0],
+            parsed.numbers,
+            [parsed.texts[at] for at in self._categorical],
+            parsed.texts[label] if self._labelled and label is not None else None,
+            parsed.weight,
             found,
-            None if columns.time is None else times(columns.time),
-            {columns.names[at]: kept(at) for at in columns.kept},
-            None if columns.clock is None else times(columns.clock),
-            [kept_cells(table.column(str(at))) for at in columns.since],
+            None if columns.time is None else parsed.times[columns.time],
+            {columns.names[at]: parsed.kept[at] for at in columns.kept},
+            None if columns.clock is None else parsed.times[columns.clock],
+            [parsed.kept[at] for at in columns.since],
         )
 
     def _explain(self, rows: Rows, reason: str) -> DataError:

@@ -129,6 +129,10 @@ class Encoder:
         self._add(numeric)
         self._places = np.array([self._column(name) for name in numeric], dtype=np.int32)
         self._is_sparse = bool(self.categorical) or hash_bits is not None
+        # The features as they come: k is a column of numbers, -1 - k one of texts.
+        order = {at: k for k, at in enumerate(self.numeric)}
+        order |= {at: -1 - k for k, at in enumerate(self.categorical)}
+        self._order = [order[at] for at in columns.features]
         self._means = RunningMeans(numeric, means, learning=learning)
         self._learning = learning
         self._time_features, self._mixed = time_features, mixed
@@ -215,7 +219,7 @@ class Encoder:
     def _wrong(self, cells: Cells) -> Iterator[tuple[int, NDArray[np.bool_], str]]:
         """Yield columns with errors: position, rows, what was expected."""
         columns = self._columns
-        if not np.isfinite(cells.numbers).all():
+        if _core.find_gaps(cells.numbers)[1]:
             for at, numbers in zip(self.numeric, cells.numbers.T, strict=False):
                 yield at, np.isinf(numbers), "a finite number"
         if cells.weight is not None:
@@ -229,7 +233,7 @@ class Encoder:
         if cells.clock is not None:
             assert columns.clock is not None
             yield columns.clock, np.isnan(cells.clock), TIME
-        for at, absent in _absent(cells, self):
+        for at, absent in _absent(cells, self, features=self._missing == "error"):
             if self._missing == "error":
                 yield at, absent, A_VALUE
             elif at == columns.label:
@@ -278,70 +282,72 @@ class Encoder:
     def _indicated(self, cells: Cells) -> Dense:
         """Return rows with means for empty cells, and a column that says where they were."""
         absent = np.isnan(cells.numbers)
+        gaps = self._gaps(cells.numbers)
         if self._learning:
-            self._add([name for *_, name in sorted(self._new_indicators(absent))])
+            self._add([name for *_, name in sorted(self._new_indicators(gaps))])
         array = np.zeros((len(absent), len(self.names)))
         array[:, self._places] = self._means.filled(cells.numbers, absent, cells.weight)
-        for j, name in self._indicators(absent):
+        for j, _, name in gaps:
             if name in self._place:
                 array[:, self._place[name]] = absent[:, j]
         return Dense(array, self.names)
 
-    def _indicators(self, absent: NDArray[np.bool_]) -> list[tuple[int, str]]:
-        """Return the columns of numbers that have empty cells, with the features that say so."""
-        columns = self._columns.names
+    def _gaps(self, numbers: NDArray[np.float64]) -> list[tuple[int, int, str]]:
+        """Return the columns of numbers that have empty cells: the first, and what says so."""
+        names = self._columns.names
         return [
-            (j, f"{columns[self.numeric[j]]}={MISSING}")
-            for j in np.flatnonzero(absent.any(axis=0)).tolist()
+            (j, first, f"{names[self.numeric[j]]}={MISSING}")
+            for j, first in enumerate(_core.find_gaps(numbers)[0])
+            if first >= 0
         ]
 
-    def _new_indicators(self, absent: NDArray[np.bool_]) -> list[tuple[int, int, str]]:
+    def _new_indicators(self, gaps: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
         """Return the first row, the column and the name of features that are new."""
         return [
-            (int(np.argmax(absent[:, j])), self.numeric[j], name)
-            for j, name in self._indicators(absent)
-            if name not in self._place
+            (first, self.numeric[j], name) for j, first, name in gaps if name not in self._place
         ]
 
     def _sparse(self, cells: Cells) -> Sparse:
         indicate = self._missing == "indicate"
-        absent = np.isnan(cells.numbers) & indicate
-        places = self._one_hot(cells.texts, absent)
-        indicators = self._indicators(absent)
-        rows, width = len(cells.lines), len(self._columns.features)
-        data = np.ones((rows, width + len(indicators)))
-        indices = np.empty(data.shape, dtype=np.int32)
-        order = {at: j for j, at in enumerate(self._columns.features)}
-        numeric = [order[at] for at in self.numeric]
-        data[:, numeric] = np.nan_to_num(cells.numbers, nan=0.0)
-        indices[:, numeric] = self._places
-        for at, text, place in zip(self.categorical, cells.texts, places, strict=True):
-            indices[:, order[at]] = place[text.codes]
-            data[:, order[at]] = indicate | (text.codes >= 0)
-            if self._columns.names[at] in self._mixed:
-                numbers = [number_in(value) for value in text.values]
-                values = np.array([1.0 if n is None else n for n in (*numbers, None)])
-                data[:, order[at]] *= values[text.codes]
-        for k, (j, name) in enumerate(indicators, width):
-            indices[:, k], data[:, k] = self._column(name), absent[:, j]
-        there = data != 0
-        indptr = np.zeros(rows + 1, np.int64)
-        np.cumsum(np.count_nonzero(there, axis=1), out=indptr[1:])
+        numbers = np.ascontiguousarray(cells.numbers)
+        gaps = self._gaps(numbers) if indicate else []
+        places = self._one_hot(cells.texts, gaps)
+        indicators = np.full(len(self.numeric), -1, np.int32)
+        for j, _, name in gaps:
+            indicators[j] = self._column(name)
+        texts = [
+            (text.codes, place, self._amounts(at, text))
+            for at, text, place in zip(self.categorical, cells.texts, places, strict=True)
+        ]
+        indptr, indices, data = _core.one_hot(
+            numbers, self._places, indicators, texts, self._order, indicate
+        )
+        rows = len(cells.lines)
         if self._hash_bits is not None:
-            shape = (rows, 1 << self._hash_bits)
-            return Sparse(indptr, indices[there], data[there], shape, hashed=True)
-        shape = (rows, len(self.names))
-        return Sparse(indptr, indices[there], data[there], shape, self.names)
+            return Sparse(indptr, indices, data, (rows, 1 << self._hash_bits), hashed=True)
+        return Sparse(indptr, indices, data, (rows, len(self.names)), self.names)
 
-    def _one_hot(self, texts: list[Texts], absent: NDArray[np.bool_]) -> list[NDArray[np.int32]]:
+    def _amounts(self, at: int, text: Texts) -> NDArray[np.float64] | None:
+        """Return the values of the features of codes, and of a missing one, where not all are 1."""
+        if self._columns.names[at] not in self._mixed:
+            return None
+        numbers = [number_in(value) for value in text.values]
+        return np.array([1.0 if n is None else n for n in (*numbers, None)])
+
+    def _one_hot(
+        self, texts: list[Texts], gaps: list[tuple[int, int, str]]
+    ) -> list[NDArray[np.int32]]:
         """Return the column of each value; new ones in the order of rows, then of columns."""
-        new = self._new_indicators(absent)
+        new = self._new_indicators(gaps)
         unknown: list[dict[int, str]] = []
         for k, (at, text) in enumerate(zip(self.categorical, texts, strict=True)):
             values, places = self._found[k]
             if values is not text.values:
                 places = np.full(len(text.values) + 1, -1, dtype=np.int32)
-                self._found[k] = text.values, places
+            elif len(places) <= len(values):  # the list has grown
+                new_places = np.full(len(values) + 1 - len(places), -1, dtype=np.int32)
+                places = np.concatenate([places[:-1], new_places, places[-1:]])
+            self._found[k] = text.values, places
             first = text.first_rows()
             first[-1] = first[-1] if self._missing == "indicate" else -1
             codes = np.flatnonzero((first >= 0) & (places < 0)).tolist()
@@ -382,14 +388,16 @@ def number_in(value: Any) -> float | None:
     return as_number(value) if isinstance(value, str) else float(value)
 
 
-def _absent(cells: Cells, encoder: Encoder) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """Yield the columns that have missing cells, and where."""
+def _absent(
+    cells: Cells, encoder: Encoder, *, features: bool = True
+) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """Yield the columns that have missing cells, and where; of features only if wanted."""
     columns = encoder._columns
-    if np.isnan(cells.numbers).any():
+    if features:
         for at, numbers in zip(encoder.numeric, cells.numbers.T, strict=False):
             yield at, np.isnan(numbers)
-    for at, text in zip(encoder.categorical, cells.texts, strict=False):
-        yield at, text.codes < 0
+        for at, text in zip(encoder.categorical, cells.texts, strict=False):
+            yield at, text.codes < 0
     if columns.label is not None and cells.label is not None:
         yield columns.label, cells.label.codes < 0
     if columns.weight is not None and cells.weight is not None:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import _core
 from ....errors import DataError
 from ..base import BOM, CHUNK_BYTES, MAX_LINE_BYTES, too_long
 from ..files import ByteStream
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
-_LF, _CR, _QUOTE = 10, 13, 34
+_LF, _CR = 10, 13
 
 
 @dataclasses.dataclass
@@ -83,9 +84,10 @@ class CsvText:
         self._max_row_bytes = max_row_bytes
         self._stream = stream
         self._chunk_bytes = chunk_bytes
-        self._delimiter = ord(delimiter)
+        self._delimiter = delimiter
         self._fault = fault
         self._within_bad = False
+        self._between = delimiter.encode()
         between = re.escape(delimiter).encode()
         # `\Z` inside the quotes: an unclosed quote extends to the end.
         self._cell = re.compile(
@@ -95,6 +97,8 @@ class CsvText:
 
     def cells(self, row: bytes) -> list[bytes]:
         """Return the cells of one row, without their quotes."""
+        if b'"' not in row and b"\r" not in row and b"\n" not in row:
+            return row.split(self._between)
         cells = []
         for match in self._cell.finditer(row):
             quoted, plain, end = match.groups()
@@ -126,44 +130,8 @@ class CsvText:
 
     def _rows(self, text: bytes, line: int, ended: bool) -> tuple[Rows, int, int]:
         """Return the complete rows of a text, and their number of bytes and lines."""
-        codes = np.frombuffer(text, np.uint8)
-        breaks = self._line_ends(text, codes, ended)
-        ends = self._row_ends(text, codes, breaks) + 1
-        if not len(ends):
-            return Rows(text, ends, ends, ends), 0, 0
-        starts = np.concatenate([[0], ends[:-1]])
-        lines = line + np.searchsorted(breaks, starts)
-        length = ends - starts
-        blank = (length == 1) | ((length == 2) & (codes[starts] == _CR))
-        taken = int(ends[-1])
-        rows = Rows(text, starts[~blank], ends[~blank], lines[~blank])
-        return rows, taken, int(np.searchsorted(breaks, taken))
-
-    @staticmethod
-    def _line_ends(text: bytes, codes: NDArray[np.uint8], ended: bool) -> NDArray[np.int64]:
-        feeds = codes == _LF
-        if b"\r" in text:
-            alone = codes == _CR
-            alone[:-1] &= ~feeds[1:]
-            alone[-1] &= ended  # its line feed may not have arrived yet
-            feeds |= alone
-        return np.flatnonzero(feeds)
-
-    def _row_ends(
-        self, text: bytes, codes: NDArray[np.uint8], breaks: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Return the line ends that are not within quotes."""
-        if b'"' not in text:
-            return breaks
-        quotes = np.flatnonzero(codes == _QUOTE)
-        opening = quotes[::2]
-        before = codes[opening[opening > 0] - 1]
-        # Every other quote opens, as long as it is at the start of a cell or doubles the last one.
-        if np.isin(before, (self._delimiter, _LF, _CR, _QUOTE)).all():
-            outside: NDArray[np.bool_] = np.searchsorted(quotes, breaks) % 2 == 0
-            return breaks[outside]
-        ends = [m.end() - 1 for m in self._cell.finditer(text) if m[3] and m[3][-1] in b"\r\n"]
-        return breaks[np.isin(breaks, np.array(ends, dtype=np.int64))]
+        starts, ends, lines, taken, lines_taken = _core.csv_rows(text, self._delimiter, line, ended)
+        return Rows(text, starts, ends, lines), taken, lines_taken
 
     def _pass_over(self, buffer: bytes, line: int) -> tuple[bytes, int]:
         """Report a row without an end; continue with its second line."""
