@@ -24,7 +24,8 @@ def load(folder: Path) -> None:
     spec.loader.exec_module(module)
 
 
-load(Path(sys.argv[1]))
+if __name__ == "__main__":
+    load(Path(sys.argv[1]))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np  # noqa: E402
