@@ -50,7 +50,7 @@ struct Chosen final : OptionVisitor {
 };
 
 bool merges(std::string_view kind) {
-  for (const char* none : {"koil-mixture", "norma", "forgetron", "projectron"})
+  for (const char* none : {"koil-mixture", "norma", "forgetron", "opauc-low-rank", "projectron"})
     if (kind.starts_with(none)) return false;
   return true;
 }
