@@ -73,6 +73,17 @@ class EventReader {
   Index columns() const { return Index(1) << hash_bits_; }
   std::size_t usual() const { return distinct_; }  // features of an event
 
+  // The columns of names whose values are all numbers; false if an event of them needs a closer look.
+  bool find_columns(const nb::list& names, EventRows& out, std::vector<Index>& columns) {
+    out_ = &out;
+    columns.clear();
+    for (nb::handle name : names) {
+      if (hashed() || (!may_mix && is_text(name.ptr()))) return false;
+      columns.push_back(look_up(name.ptr()));
+    }
+    return true;
+  }
+
   // Appends a dict as a row; names not in the table get the columns after the last known one.
   void add(nb::handle event, EventRows& out) {
     out_ = &out;

@@ -1,5 +1,8 @@
 #include "model.hpp"
 
+#include <algorithm>
+#include <unordered_map>
+
 #include "module.hpp"
 
 namespace lopsided {
@@ -14,6 +17,13 @@ nb::object tuple_of(const nb::type_object& kind, std::initializer_list<nb::objec
   if (!out.is_valid()) throw nb::python_error();
   std::size_t k = 0;
   for (const nb::object& item : items) python::set_item(out.ptr(), k++, item.inc_ref().ptr());
+  return out;
+}
+
+nb::list listed(const std::vector<Reason>& reasons) {
+  nb::list out;
+  const auto place = [](const Place& at) { return nb::make_tuple(at.feature, at.from, at.below); };
+  for (const Reason& one : reasons) out.append(nb::make_tuple(place(one.first), place(one.second), one.effect));
   return out;
 }
 
@@ -160,10 +170,26 @@ nb::object PyModel::predict_one(nb::handle x, const nb::list& labels) {
 nb::object PyModel::explain_one(nb::handle x, bool checked) {
   Reasons found;
   if (!with_event(x, false, checked, [&](RowSource& source) { found = session.explain(source); })) return nb::none();
-  nb::list all;
-  const auto place = [](const Place& at) { return nb::make_tuple(at.feature, at.from, at.below); };
-  for (const Reason& one : found.all) all.append(nb::make_tuple(place(one.first), place(one.second), one.effect));
-  return nb::make_tuple(found.base, all);
+  return nb::make_tuple(found.base, listed(found.all));
+}
+
+nb::object PyModel::strongest_one(nb::handle x, std::size_t most) {
+  Reasons found;
+  if (!with_event(x, false, false, [&](RowSource& source) { found = session.explain(source); })) return nb::none();
+  std::vector<Reason> sums;
+  std::unordered_map<std::uint64_t, std::size_t> places;
+  for (const Reason& one : found.all) {
+    const std::uint64_t both = std::uint64_t(one.first.feature) << 32 | static_cast<std::uint32_t>(one.second.feature);
+    const auto [at, fresh] = places.try_emplace(both, sums.size());
+    if (fresh) sums.push_back(one);
+    else if (one.second.feature >= 0) return nb::none();
+    else sums[at->second].effect += one.effect;
+  }
+  std::erase_if(sums, [](const Reason& one) { return one.effect == 0; });
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const Reason& a, const Reason& b) { return std::abs(a.effect) > std::abs(b.effect); });
+  sums.resize(std::min(most, sums.size()));
+  return listed(sums);
 }
 
 nb::object PyModel::ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
@@ -291,6 +317,9 @@ void bind_model(nb::module_& m) {
            nb::sig("def explain_one(self, x: object, checked: bool = False) -> tuple[float, list[Any]] | None"),
            "Why an event gets its score: the base and effects as ((feature, from, below), the same of a second "
            "feature or -1, effect); None as learn_one.")
+      .def("strongest_one", &PyModel::strongest_one, nb::arg("x").none(), nb::arg("most"),
+           nb::sig("def strongest_one(self, x: object, most: int) -> list[Any] | None"),
+           "The strongest effects of `explain_one`, each feature or pair once; None if that needs a closer look.")
       .def("score_one", &PyModel::score_one, nb::arg("x").none(), nb::arg("checked") = false,
            nb::sig("def score_one(self, x: object, checked: bool = False) -> float | None"),
            "The score of one event, or None as learn_one.")
@@ -314,6 +343,8 @@ void bind_model(nb::module_& m) {
            "What the members of events are: 0 number, 1 true or false, 2 text, 3 any; plus 4 if not all have it.")
       .def("fits", &PyModel::fits, nb::arg("events"), "Whether all events are plainly as expected.")
       .def("event_rows", &PyModel::event_rows, nb::arg("events"), "A list of dicts as rows.")
+      .def("number_rows", &PyModel::number_rows, nb::arg("events"),
+           "A list of Numbers as rows; None if they need a closer look.")
       .def("waits", pending([](Pending& p, Count id) { return p.waits(id); }), nb::arg("id"),
            "Whether an event waits for its label.")
       .def("forget", pending([](Pending& p, Count id) { return p.forget(id); }), nb::arg("id"))

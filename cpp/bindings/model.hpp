@@ -94,6 +94,9 @@ class PyModel {
   nb::object score_one(nb::handle x, bool checked);
   nb::object predict_one(nb::handle x, const nb::list& labels);
   nb::object explain_one(nb::handle x, bool checked);
+  // Only the strongest of these, each feature or pair of them once. None as well where that takes their words: a pair
+  // came more than once.
+  nb::object strongest_one(nb::handle x, std::size_t most);
   nb::object ask_one(nb::handle x, std::optional<double> day, nb::type_object kind, nb::handle positive,
                      nb::handle negative, const EventPrices& prices, bool checked);
   // What the members of events are: kinds by name, or None; and whether a name may have values of several kinds.
@@ -116,6 +119,15 @@ class PyModel {
               [] { return nb::none(); });
     const Rows rows = out->rows();
     return {{}, rows, std::move(out)};
+  }
+
+  // The same of Numbers; none if they need a closer look.
+  std::optional<HeldRows> number_rows(const nb::list& events) {
+    if (expected_.on()) return {};
+    auto out = std::make_shared<EventRows>();
+    if (!session.look([&](const Model& model) { return features.read_numbers(events, model, *out); })) return {};
+    const Rows rows = out->rows();
+    return HeldRows{{}, rows, std::move(out)};
   }
 
   // Features, state and names at one moment.
@@ -182,7 +194,7 @@ class PyModel {
   bool may_weigh(std::optional<double> weight) const { return weight && (weighted_ || *weight == 0 || *weight == 1); }
 
   Expected expected_;
-  bool weighted_;          // weights other than 0 and 1 have an effect
+  bool weighted_;  // weights other than 0 and 1 have an effect
   EventRows one_, batch_;  // kept for their capacity
   std::vector<std::int8_t> signs_;
 };

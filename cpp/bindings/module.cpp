@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
   lopsided::bind_csv(m);
   lopsided::bind_auc(m);
   lopsided::bind_change(m);
+  lopsided::bind_json(m);
 }

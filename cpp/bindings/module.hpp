@@ -11,5 +11,6 @@ void bind_text(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_auc(nanobind::module_& m);
 void bind_change(nanobind::module_& m);
+void bind_json(nanobind::module_& m);
 
 }  // namespace lopsided

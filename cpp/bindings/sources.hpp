@@ -3,6 +3,7 @@
 
 #include "../core/stream/session.hpp"
 #include "arrays.hpp"
+#include "numbers.hpp"
 
 namespace lopsided {
 
@@ -32,6 +33,8 @@ class Features {
     reader_.add(event, out);
   }
   void read(const nb::list& events, const Model& model, EventRows& out);
+  // The same of Numbers; false if they need a closer look.
+  bool read_numbers(const nb::list& events, const Model& model, EventRows& out);
   // Rows that were read before, by the names there are now.
   Rows settle(EventRows& rows) const {
     if (!hashed() && rows.known != names_.size()) rows.look_up_again(names_);
@@ -85,6 +88,23 @@ inline void Features::read(const nb::list& events, const Model& model, EventRows
       throw DataError(e.what(), static_cast<std::int64_t>(i));
     }
   }
+}
+
+inline bool Features::read_numbers(const nb::list& events, const Model& model, EventRows& out) {
+  out.clear(columns(model));
+  std::vector<Index> columns;
+  const Shape* shape = nullptr;
+  for (nb::handle event : events) {
+    const auto& numbers = nb::cast<const Numbers&>(event);
+    if (numbers.shape.get() != shape) {
+      shape = numbers.shape.get();
+      if (!reader_.find_columns(shape->names, out, columns)) return false;
+    }
+    out.indices.insert(out.indices.end(), columns.begin(), columns.end());
+    out.values.insert(out.values.end(), numbers.values.begin(), numbers.values.end());
+    out.starts.push_back(static_cast<std::int64_t>(out.values.size()));
+  }
+  return true;
 }
 
 // One event, given as a dict.

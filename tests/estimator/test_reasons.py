@@ -20,6 +20,11 @@ def test_effects_sum_to_the_score(name, scaling):
         assert why.score == pytest.approx(model.score_one(x), rel=1e-9, abs=1e-9)
         assert why.base + sum(r.effect for r in why.reasons) == pytest.approx(why.score)
         assert [r.value for r in why.reasons] == [x[int(r.feature)] for r in why.reasons]
+        assert model.strongest_reasons(x, 3) == strongest(why, 3)
+
+
+def strongest(why, most):
+    return [(reason.feature, reason.effect) for reason in why.reasons[:most]]
 
 
 def payments(rows=3000):
@@ -44,6 +49,9 @@ def test_reasons_have_names_values_and_ranges():
     assert by_name[pair].value is None
     assert why.reasons[0].effect == max(abs(r.effect) for r in why.reasons)
     assert "country=XX" in str(why)
+    for most in (0, 1, 5, 1000):
+        for event in events[:20]:
+            assert model.strongest_reasons(event, most) == strongest(model.explain_one(event), most)
 
 
 def test_a_feature_never_met_has_no_effect():

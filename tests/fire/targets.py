@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
@@ -258,8 +259,28 @@ def http(data: bytes) -> None:
     assert 200 <= status < 500 or status == 507, f"{method} {path}: {status}"
 
 
+def events(data: bytes) -> None:
+    """Read an event, which must be the one that the decoder of all forms reads, if it is read."""
+    from lopsided.service.types import Events, as_dict, quick, read_event
+
+    def shown(event: Any) -> str:  # with the types and bits of numbers
+        return repr((event.key, as_dict(event.features), event.time, event.costs, event.show))
+
+    one = quick.one(data, True)
+    assert one is None or shown(one) == shown(read_event(data))
+    several = quick.several(data, True, 3)
+    if several is not None:
+        told = msgspec.json.decode(data, type=Events).events
+        assert list(map(shown, several)) == list(map(shown, told))
+    lines = quick.lines(data)
+    if lines is not None:
+        told = [read_event(line) for line in data.split(b"\n") if line.strip()]
+        assert list(map(shown, lines)) == list(map(shown, told))
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "csv": csv,
+    "events": events,
     "http": http,
     "jsonl": jsonl,
     "libsvm": libsvm,

@@ -246,6 +246,21 @@ def test_known_headers_are_no_pass(monkeypatch):
     connected(monkeypatch, scenario, tokens=("score",), rate=5.0)
 
 
+def test_headers_that_a_token_let_in_are_asked_again_when_tokens_have_gone(monkeypatch):
+    async def scenario(it):
+        more = f"Authorization: Bearer {it.wire.tokens['score']}", "Origin: http://elsewhere"
+        it.send(event("e0"), "/v1/pay/events", "POST", *more)
+        assert (await it.answer())[0] == 200
+        assert len(it.wire.app.heads) == 1
+        it.wire.app.driver.sequencer.storage.do("delete from token")
+        it.wire.app.reload_tokens()
+        for _ in range(2):
+            it.send(event("e1"), "/v1/pay/events", "POST", *more)
+            assert (await it.answer())[0] == 403
+
+    connected(monkeypatch, scenario, tokens=("score",))
+
+
 def test_headers_that_are_remembered_are_few_and_short(monkeypatch):
     async def scenario(it):
         monkeypatch.setattr("lopsided.service.protocol._HEADS", 4)

@@ -21,7 +21,7 @@ from lopsided.service.commands.labels import add_labels
 from lopsided.service.commands.upkeep import upkeep
 from lopsided.service.sequencer import Sequencer
 from lopsided.service.storage import Folder
-from lopsided.service.types import Costs, Event, Label, StreamConfig
+from lopsided.service.types import Costs, Label, StreamConfig, quick
 
 CONFIG = StreamConfig(costs=Costs(60.0, 3.0), budget="20/1000", keep_days=0.1)
 NAMES = [f"feature_{i}" for i in range(30)]
@@ -42,16 +42,17 @@ def soak(folder, n, *, every=10_000, snapshot_every=5000):
         return [outcome.value for outcome in outcomes]
 
     do(lambda tx: put_stream(tx, "pay", CONFIG))
+    rows = rng.normal(size=(1000, len(NAMES)))
+    names = [dict(zip(NAMES, row, strict=True)) for row in rows.tolist()]
+    texts = [f'"features":{msgspec.json.encode(features).decode()}' for features in names]
     for first in range(0, n, BATCH):
         now += 300.0  # so that what is older than 30 batches goes
-        rows = rng.normal(size=(BATCH, len(NAMES)))
-        events = [
-            Event(f"e{first + i}", dict(zip(NAMES, row, strict=True)))
-            for i, row in enumerate(rows.tolist())
-        ]
-        answers = map(msgspec.json.decode, do(AddEvents("pay", events))[0])
+        which = rng.integers(len(texts), size=BATCH).tolist()
+        events = ",".join(f'{{"key":"e{first + i}",{texts[k]}}}' for i, k in enumerate(which))
+        given = quick.several(f'{{"events":[{events}]}}'.encode(), True, BATCH)
+        answers = map(msgspec.json.decode, do(AddEvents("pay", given))[0])
         asked = [a["seq"] and int(a["key"][1:]) - first for a in answers if a["asked"]]
-        labels = [Label(f"e{first + i}", int(rows[i, 0] > 1)) for i in {0, *asked}]
+        labels = [Label(f"e{first + i}", int(rows[which[i], 0] > 1)) for i in {0, *asked}]
         do(lambda tx, labels=labels: add_labels(tx, "pay", labels))
         if first % 1000 == 0:
             while do(upkeep)[0]:

@@ -20,7 +20,7 @@ from .labels import Labels, as_labels
 from .learning import Learning
 from .parameters import choice, integer, switch
 from .prices import event_prices, price_table
-from .reasons import Explanation, explanation
+from .reasons import Explanation, explanation, worded
 from .routing import Routed
 from .schema import Schema
 from .sklearn_compat import classifier_tags
@@ -239,17 +239,21 @@ class OnlineClassifier(Routed, Learning):
         x : dict or 1-D array
             The event.
         """
-        return explanation(*self.explained(x))
-
-    def explained(self, x: Any) -> tuple[tuple[float, list[Any]], list[str], Any]:
-        """Return what `explanation` words: the parts of a score, names, the event."""
         core = self.fitted.core
         found, event = core.explain_one(x), x
         if found is None:
             event = self._event_to_score(x, core)
             found = core.explain_one(event, True)
         assert found is not None
-        return found, core.names, event
+        return explanation(found, core.names, event)
+
+    def strongest_reasons(self, x: Any, most: int) -> list[tuple[str, float]]:
+        """Return feature and effect of the strongest reasons of `explain_one`, but sooner."""
+        core = self.fitted.core
+        found = core.strongest_one(x, most)
+        if found is None:
+            return [(one.feature, one.effect) for one in self.explain_one(x).reasons[:most]]
+        return worded(found, core.names)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on X and y, as scikit-learn expects of a classifier."""

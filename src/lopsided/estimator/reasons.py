@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import heapq
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -94,42 +93,18 @@ def explanation(
     return Explanation(base + math.fsum(r.effect for r in reasons), base, tuple(reasons))
 
 
-def strongest(
-    found: tuple[float, list[Any]],
-    names: list[str],
-    event: Mapping[str, Any] | Sequence[float],
-    most: int,
-) -> list[tuple[str, float]]:
-    """Return feature and effect of the strongest reasons, as `explanation` does, but quicker.
-
-    Parameters
-    ----------
-    found, names, event
-        As for `explanation`.
-    most : int
-        How many.
-    """
-    effects: dict[Any, float] = {}
-    pairs: dict[tuple[int, int], tuple[Any, Any]] = {}
-    for first, second, effect in found[1]:
-        key: Any = first[0]
-        if second[0] >= 0:
-            key = (first[0], second[0])
-            if key in pairs:  # whose texts may be the same: they count as one then
-                slow = explanation(found, names, event).reasons[:most]
-                return [(reason.feature, reason.effect) for reason in slow]
-            pairs[key] = first, second
-        effects[key] = effects.get(key, 0.0) + effect
+def worded(parts: list[Any], names: list[str]) -> list[tuple[str, float]]:
+    """Return feature and effect of reasons as the core has them, each feature or pair once."""
 
     def name(column: int) -> str:
         return names[column] if column < len(names) else str(column)
 
-    def text(key: Any) -> str:
-        return " and ".join(_within(name, *r) for r in pairs[key]) if key in pairs else name(key)
+    def text(first: Any, second: Any) -> str:
+        if second[0] < 0:
+            return name(first[0])
+        return f"{_within(name, *first)} and {_within(name, *second)}"
 
-    given = (key for key, effect in effects.items() if effect)
-    top = heapq.nsmallest(most, given, key=lambda key: -abs(effects[key]))
-    return [(text(key), effects[key]) for key in top]
+    return [(text(first, second), effect) for first, second, effect in parts]
 
 
 def _within(name: Callable[[int], str], column: int, low: float, high: float) -> str:

@@ -133,6 +133,11 @@ class App:
             return False
         return True
 
+    def reload_tokens(self) -> None:
+        """Read the tokens anew; those who were let in by others are asked again."""
+        self.guard.reload(self.driver.sequencer.storage)
+        self.heads.clear()
+
     async def awaited(self, handler: Immediate, request: Request) -> Response:
         """Serve a request by a handler that calls back."""
         body = await request.body()

@@ -65,6 +65,11 @@ class Guard:
         rows = storage.all("select id, name, salt, hash, role, expires from token")
         self.tokens = {row[0]: Token(*row[1:]) for row in rows}
 
+    @property
+    def is_open(self) -> bool:
+        """Whether headers that were let in once always are."""
+        return not (self.tokens or self.rate)
+
     def check(self, request: Request, role: str, cookie: str | None = None) -> str:
         """Return who asks, if they may do what needs a role and do not ask too often."""
         who = self.admit(request, role, cookie)

@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core import Numbers
 from ..algorithms.active import Active
 from ..algorithms.budget import as_budget
 from ..algorithms.wrapper import resolved
 from ..catalog import find
 from ..errors import InputError, LopsidedError
-from ..estimator.reasons import strongest
+from ..estimator.batch import Batch
+from ..estimator.prices import is_per_event
 from ..persist import from_bytes, to_bytes
-from .types import Costs, StreamConfig
+from .types import Costs, StreamConfig, as_dict
 
 _REASONS = 5  # as many as a person reads
 _STRONGEST = 40
@@ -102,7 +104,7 @@ class Learner:
 
     def meet(
         self,
-        xs: list[dict[str, Any]],
+        xs: list[Any],
         times: Sequence[float],
         positive: Any,
         *,
@@ -111,13 +113,13 @@ class Learner:
         """Meet events, all or none if one of them is bad; `alone`: a single one is just asked."""
         time = list(times) if self.model.needs_time else None
         if alone and len(xs) == 1:
-            one = self.model.ask(xs[0], time=None if time is None else time[0])
+            one = self.model.ask(as_dict(xs[0]), time=None if time is None else time[0])
             return Met(
                 one.id, [one.score], [bool(one.predicted == positive)], [one.asked],
                 [one.probability],
                 int(one.forgotten is not None),
             )  # fmt: skip
-        found = self.model.ask_many(xs, time=time)
+        found = self.model.ask_many(self._rows(xs), time=time)
         return Met(
             found.first,
             found.score.tolist(),
@@ -126,6 +128,21 @@ class Learner:
             found.probability.tolist(),
             found.n_forgotten,
         )
+
+    def _rows(self, xs: list[Any]) -> Any:
+        """Return features as rows of the core where they were read as numbers, else as dicts."""
+        model = self.model
+        fitted = model.fitted_or_none
+        if (
+            fitted is not None
+            and fitted.current
+            and not is_per_event(model.costs)
+            and all(type(x) is Numbers for x in xs)
+        ):
+            rows = fitted.core.number_rows(xs)
+            if rows is not None:
+                return Batch(rows, None, "event", open=True)
+        return list(map(as_dict, xs))
 
     def label(self, event: int, x: dict[str, Any], y: Any, weight: float) -> None:
         """Learn from a label, of an event that waits for one or of any other."""
@@ -186,7 +203,7 @@ class Learner:
         if not self.ready:
             return None
         try:
-            return strongest(*self.model.explained(x), _REASONS)
+            return self.model.strongest_reasons(x, _REASONS)
         except (LopsidedError, TypeError, ValueError):  # not a sum over features
             return None
 
@@ -230,7 +247,7 @@ class Learner:
         return {name: getattr(found, name) for name in found.__dataclass_fields__}
 
 
-def check_name_count(learner: Learner, xs: list[dict[str, Any]], limit: int) -> None:
+def check_name_count(learner: Learner, xs: list[Any], limit: int) -> None:
     """Raise if an event brings more names than a model may have."""
     known: set[str] | None = None
     room = limit - learner.features
@@ -238,6 +255,7 @@ def check_name_count(learner: Learner, xs: list[dict[str, Any]], limit: int) -> 
         if len(x) <= room:
             continue
         known = learner.names() if known is None else known
-        new = [n for n, v in x.items() if (f"{n}={v}" if isinstance(v, str) else n) not in known]
+        named = as_dict(x).items()
+        new = [n for n, v in named if (f"{n}={v}" if isinstance(v, str) else n) not in known]
         if len(known) + len(new) > limit:
             raise InputError(f"feature {new[0]!r} is one too many: the limit is {limit}")

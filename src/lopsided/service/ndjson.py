@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Iterator
 
 import msgspec
 
 from .http import NDJSON, Request, Send, decoded, refusal
-from .types import Event, Refusal
+from .types import Event, Refusal, quick
 
 _EVENT = msgspec.json.Decoder(Event)
 _GROUP = 1000
@@ -69,10 +68,8 @@ class Lines:
 
 def _read_lines(text: bytes) -> Iterator[list[Event | bytes]]:
     """Yield the events of lines in groups; instead of a bad line what is said about it."""
-    lines: list[Event | bytes] = []
-    with contextlib.suppress(msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        lines += _EVENT.decode_lines(text)
-    if len(lines) != text.count(b"\n") + (not text.endswith(b"\n")):  # each by itself, then
+    lines: list[Event | bytes] = quick.lines(text)
+    if lines is None:
         lines = [_read_line(line) for line in text.split(b"\n") if line.strip()]
     for at in range(0, len(lines), _GROUP):
         yield lines[at : at + _GROUP]
@@ -80,7 +77,7 @@ def _read_lines(text: bytes) -> Iterator[list[Event | bytes]]:
 
 def _read_line(line: bytes) -> Event | bytes:
     try:
-        return decoded(_EVENT, line)
+        return quick.one(line, True) or decoded(_EVENT, line)
     except Refusal as error:
         return refusal(error).body
 

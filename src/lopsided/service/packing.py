@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from .._core import Numbers
 from .types import Answer, Costs, Event
 
 LEAST = 16  # events that came together; fewer have a row each
@@ -58,7 +59,7 @@ def pack_events(events: Sequence[Event]) -> bytes:
             [event.time for event in events],
             names,
             shapes,
-            [list(event.features.values()) for event in events],
+            [_values(event.features) for event in events],
             {i: event.costs for i, event in enumerate(events) if event.costs is not None},
             {i: event.show for i, event in enumerate(events) if event.show is not None},
         )
@@ -70,12 +71,21 @@ def _shapes(events: Sequence[Event]) -> tuple[list[Any], list[int] | None]:
 
     The places are None if there is only one list, which is looked for first.
     """
-    first = list(events[0].features)
-    if all(list(event.features) == first for event in events):
+    given = [_names(event.features) for event in events]
+    first = given[0]
+    if all(one is first or one == first for one in given):
         return [first], None
     names: dict[tuple[str, ...], int] = {}
-    shapes = [names.setdefault(tuple(event.features), len(names)) for event in events]
+    shapes = [names.setdefault(tuple(one), len(names)) for one in given]
     return list(names), shapes
+
+
+def _names(features: Any) -> list[str]:
+    return features.names if type(features) is Numbers else list(features)
+
+
+def _values(features: Any) -> Any:
+    return Raw(features.packed()) if type(features) is Numbers else list(features.values())
 
 
 def pack_answers(answers: Sequence[Answer]) -> bytes:

@@ -147,12 +147,12 @@ class Protocol(HttpToolsProtocol):
             super().data_received(data)
             return
         end = data.find(b"\r\n\r\n") + 4
-        head, heads = data[:end], self.app.heads
-        call = heads.get(head)
+        head, app = data[:end], self.app
+        call = app.heads.get(head)
         if call is None:
             super().data_received(data)
             self._remember(head, len(data) - end)
-        elif len(data) - end != call.length or not self.app.admits(call):
+        elif len(data) - end != call.length or not (app.guard.is_open or app.admits(call)):
             super().data_received(data)
         else:
             self._idle = math.inf

@@ -13,7 +13,18 @@ from msgspec import Struct, field
 
 from .account import Account, Calibration, Drift
 from .learner import Learner, Met, check_name_count
-from .types import Answer, Costs, Event, LabelRow, NewModel, Refusal, Score, StreamConfig, encode
+from .types import (
+    Answer,
+    Costs,
+    Event,
+    LabelRow,
+    NewModel,
+    Refusal,
+    Score,
+    StreamConfig,
+    as_dict,
+    encode,
+)  # fmt: skip
 
 FIXED = ("positive", "negative", "learner", "parameters")  # settings that cannot change
 _BAD = (ValueError, TypeError, OverflowError)  # what estimators raise at bad events
@@ -90,7 +101,7 @@ class Stream:
         shadows = self._shadows(xs, times)
         return self._answers(events, found, shadows, seq)
 
-    def _shadows(self, xs: list[dict[str, Any]], times: Sequence[float]) -> dict[str, list[bool]]:
+    def _shadows(self, xs: list[Any], times: Sequence[float]) -> dict[str, list[bool]]:
         """Return what the challengers say; one that cannot is out."""
         out = {}
         for known in self.state.models:
@@ -128,7 +139,7 @@ class Stream:
             answer = answers[i]
             unsure = "unsure" if answer.ask_probability >= 0.5 else "check"
             answer.why = "suspected" if answer.flag else unsure
-            answer.reasons = champion.reasons(events[i].features)
+            answer.reasons = champion.reasons(as_dict(events[i].features))
         if shadows:
             for i, answer in enumerate(answers):
                 answer.shadow = {name: said[i] for name, said in shadows.items()}
@@ -146,14 +157,13 @@ class Stream:
             return probability * costs.miss >= (1 - probability) * costs.alarm
         return self.champion.ready and alarm
 
-    def score(
-        self, features: dict[str, Any], costs: Costs | None = None, *, reasons: bool = False
-    ) -> Score:
+    def score(self, features: Any, costs: Costs | None = None, *, reasons: bool = False) -> Score:
         """Score an event that is not met."""
         champion = self.champion
         if not champion.ready:
             raise Refusal(409, "nothing has been learned yet")
         try:
+            features = as_dict(features)
             score, alarm, probability = champion.judged(features, self.config.positive)
         except _BAD as error:
             raise Refusal(422, str(error)) from None

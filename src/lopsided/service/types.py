@@ -8,12 +8,16 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from .. import _core
+
 Key = Annotated[str, Meta(min_length=1, max_length=200)]
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Text = Annotated[str, Meta(max_length=2000)]
 LabelValue = bool | int | str
 Amount = Annotated[float, Meta(ge=0, le=1e12)]
 Features = dict[str, bool | float | str]
+Show = dict[str, bool | float | str | None]
+MOST_EVENTS = 1000  # of one request
 Currency = Annotated[str, Meta(pattern="^[A-Z]{3}$")]
 Format = Annotated[str, Meta(pattern="^([A-Z]{3}|time|duration|percent|plain)$")]
 
@@ -32,13 +36,13 @@ class Event(Struct, forbid_unknown_fields=True, omit_defaults=True):
     features: Features
     time: float | datetime.datetime | None = None
     costs: Costs | None = None
-    show: dict[str, bool | float | str | None] | None = None
+    show: Show | None = None
 
 
 class Events(Struct, forbid_unknown_fields=True):
     """Several events: all are taken or none."""
 
-    events: Annotated[list[Event], Meta(min_length=1, max_length=1000)]
+    events: Annotated[list[Event], Meta(min_length=1, max_length=MOST_EVENTS)]
 
 
 class Unkeyed(Struct):
@@ -52,7 +56,7 @@ class Unkeyed(Struct):
 class ToScore(Struct, forbid_unknown_fields=True):
     """Events to score; nothing is stored or learned."""
 
-    events: Annotated[list[Unkeyed], Meta(min_length=1, max_length=1000)]
+    events: Annotated[list[Unkeyed], Meta(min_length=1, max_length=MOST_EVENTS)]
 
 
 class Answer(Struct, omit_defaults=True):
@@ -250,9 +254,23 @@ class Refusal(Exception):  # noqa: N818
         self.status, self.error, self.headers = status, error, headers
 
 
-encode = msgspec.json.Encoder().encode
+def as_dict(features: Any) -> dict[str, Any]:
+    """Return the features of an event as a dict, also those that the core has read."""
+    return features if isinstance(features, dict) else features.dict()
+
+
+encode = msgspec.json.Encoder(enc_hook=as_dict).encode
 read_event = msgspec.json.Decoder(Event).decode
 read_answer = msgspec.json.Decoder(Answer).decode
+
+# Reads events in the form that most have, and returns None if it is another one, or wrong: the
+# decoders know that then. Features that are all numbers are not made into a dict.
+quick: Any = _core.JsonEvents(
+    Event,
+    msgspec.json.Decoder(float | datetime.datetime | None).decode,
+    msgspec.json.Decoder(Costs | None).decode,
+    msgspec.json.Decoder(Show | None).decode,
+)
 
 
 def seconds(time: float | datetime.datetime | None, now: float) -> float:

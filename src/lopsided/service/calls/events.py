@@ -14,7 +14,7 @@ from ..commands.events import AddEvents, history, score_unstored
 from ..http import NDJSON, Request, Response, decoded, refusal, reply
 from ..ndjson import Lines
 from ..sequencer import Outcome
-from ..types import Event, Events, Refusal, ToScore, Unkeyed
+from ..types import MOST_EVENTS, Event, Events, Refusal, ToScore, Unkeyed, quick
 
 if TYPE_CHECKING:
     from ..app import App
@@ -62,7 +62,10 @@ def add_routes(app: App) -> None:
         """Decide on one event or several."""
         (name,) = request.arguments
         several = _SEVERAL.match(body) is not None
-        events = decoded(_EVENTS, body).events if several else [decoded(_EVENT, body)]
+        if several:
+            events = quick.several(body, True, MOST_EVENTS) or decoded(_EVENTS, body).events
+        else:
+            events = [quick.one(body, True) or decoded(_EVENT, body)]
         app.driver.post(AddEvents(name, events), _Decided(app, name, events, several, done))
 
     async def decide(name: str, events: list[Event]) -> list[bytes]:
@@ -86,9 +89,9 @@ def add_routes(app: App) -> None:
         stream = app.stream(request.arguments[0])
         reasons = request.option("reasons") in ("1", "true")
         if not _SEVERAL.match(body):
-            one = decoded(_ONE, body)
+            one = quick.one(body, False) or decoded(_ONE, body)
             return done(reply(stream.score(one.features, one.costs, reasons=reasons)))
-        events = decoded(_MANY, body).events
+        events = quick.several(body, False, MOST_EVENTS) or decoded(_MANY, body).events
         found = [stream.score(e.features, e.costs, reasons=reasons) for e in events]
         for score, event in zip(found, events, strict=True):
             score.key = event.key

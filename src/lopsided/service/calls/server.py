@@ -38,7 +38,7 @@ def add_routes(app: App) -> None:
             return new_token(tx.storage, given.name, given.role, tx.now, given.days)
 
         token = await app.driver.submit(make)
-        app.guard.reload(app.driver.sequencer.storage)
+        app.reload_tokens()
         return reply({"name": given.name, "role": given.role, "token": token})
 
     async def drop_token(request: Request) -> Response:
@@ -50,7 +50,7 @@ def add_routes(app: App) -> None:
             return tx.storage.do("delete from token where name = ?", name)
 
         dropped = await app.driver.submit(drop)
-        app.guard.reload(app.driver.sequencer.storage)
+        app.reload_tokens()
         return reply({"dropped": dropped})
 
     async def metrics(request: Request) -> Response:

@@ -9,7 +9,18 @@ from typing import NamedTuple
 import msgspec
 
 from ..sequencer import Transaction
-from ..types import Answer, Event, Failure, Label, StreamConfig, encode, read_answer, read_event
+from ..types import (
+    Answer,
+    Event,
+    Failure,
+    Label,
+    StreamConfig,
+    as_dict,
+    encode,
+    quick,
+    read_answer,
+    read_event,
+)  # fmt: skip
 from .events import AddEvents
 from .labels import add_label
 from .questions import visible
@@ -48,7 +59,7 @@ class Bad(NamedTuple):
 def read(message: Message) -> Event | Label | Bad:
     """Return what a message says; one without a key has that of the message or its place."""
     try:
-        return read_event(message.value)
+        return quick.one(message.value, True) or read_event(message.value)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         pass  # a label, without a key, or neither
     try:
@@ -147,5 +158,5 @@ def _why(out: bytes) -> str:
 
 
 def _question(config: StreamConfig, event: Event, answer: Answer) -> bytes:
-    features, answer.reasons = visible(config, event.features, answer.reasons)
+    features, answer.reasons = visible(config, as_dict(event.features), answer.reasons)
     return encode({**msgspec.to_builtins(answer), "features": features, "show": event.show})
