@@ -57,6 +57,21 @@ async def learn(event: Labelled):
 
 uvicorn.run(app, port=int(sys.argv[1]), log_level="critical", access_log=False)
 """
+NOTHING = """
+import asyncio, sys, uvloop
+
+class Answering(asyncio.Protocol):
+    def connection_made(self, transport):
+        self.transport = transport
+    def data_received(self, data):
+        self.transport.write(b"HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{}")
+
+async def main():
+    loop = asyncio.get_running_loop()
+    await (await loop.create_server(Answering, "127.0.0.1", int(sys.argv[1]))).serve_forever()
+
+uvloop.run(main())
+"""
 DAEMON = """
 import vowpalwabbit
 vowpalwabbit.Workspace(
@@ -84,12 +99,16 @@ def groups(quick: bool) -> Iterator[Group]:
         daemon, vw = 0, _free_port()
         if peers.present("vowpalwabbit"):
             daemon = _started(stack, vw, "-c", DAEMON.format(port=vw))
-        yield from _groups(seconds, ours, port, theirs, other, daemon, vw, bodies, folder)
+        floor = 0
+        if peers.present("uvloop"):
+            floor = _free_port()
+            _started(stack, floor, "-c", NOTHING, str(floor))
+        yield from _groups(seconds, ours, port, theirs, other, daemon, vw, floor, bodies, folder)
 
 
 def _groups(
     seconds: float, ours: int, port: int, theirs: int, other: int, daemon: int, vw: int,
-    bodies: Bodies, folder: str,
+    floor: int, bodies: Bodies, folder: str,
 ) -> Iterator[Group]:  # fmt: skip
     def contender(
         name: str, pid: int, where: int, path: str, body: Callable[[], bytes], **more: int
@@ -123,7 +142,7 @@ def _groups(
     title = f"a request to a server, {FEATURES} named features"
     yield Group(f"score: {title}", "µs/event", score, baseline, note="processor time")
     yield Group(f"decide or learn: {title}", "µs/event", store, baseline, note="processor time")
-    yield _rates(seconds, port, bodies, folder)
+    yield _rates(seconds, port, floor, bodies, folder)
     yield from _lines(seconds, ours, port, daemon, vw, bodies)
 
 
@@ -168,8 +187,11 @@ def _lines(
         yield Group(title, "µs/event", contenders, baseline, note=note)
 
 
-def _rates(seconds: float, port: int, bodies: Bodies, folder: str) -> Group:
-    """Return the group that compares what is stored in a second with commits of the machine."""
+def _rates(seconds: float, port: int, floor: int, bodies: Bodies, folder: str) -> Group:
+    """Return the group that compares what is stored in a second with commits of the machine.
+
+    At `floor` is a server that says the same to everything: no service can answer sooner.
+    """
 
     def commits() -> float:
         db = sqlite3.connect(Path(folder) / "commits.db", isolation_level=None)
@@ -183,17 +205,23 @@ def _rates(seconds: float, port: int, bodies: Bodies, folder: str) -> Group:
         db.close()
         return seconds / count
 
-    def events(connections: int, body: Callable[[], bytes]) -> Callable[[], float]:
-        return lambda: seconds / answered(port, "/v1/pay/events", body, connections, seconds)
+    def events(
+        connections: int, body: Callable[[], bytes], where: int = port
+    ) -> Callable[[], float]:
+        return lambda: seconds / answered(where, "/v1/pay/events", body, connections, seconds)
 
+    contenders = [
+        Contender("a commit of SQLite, one after the other", commits, ours=False),
+        Contender("lopsided serve, 64 connections", events(64, bodies.event), goal=40.0),
+        Contender("batches of 100, 8 connections", events(8, bodies.batch), 100),
+    ]
+    if floor:
+        name = "a server that answers and does nothing, 64 connections"
+        contenders.append(Contender(name, events(64, bodies.event, floor), ours=False))
     return Group(
         "time for an event to be stored durably",
         "µs/event",
-        [
-            Contender("a commit of SQLite, one after the other", commits, ours=False),
-            Contender("lopsided serve, 64 connections", events(64, bodies.event), goal=40.0),
-            Contender("batches of 100, 8 connections", events(8, bodies.batch), 100),
-        ],
+        contenders,
         "a commit of SQLite, one after the other",
         note="wall time, the load from the same machine",
     )
