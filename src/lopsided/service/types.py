@@ -29,7 +29,7 @@ class Costs(Struct, forbid_unknown_fields=True, frozen=True):
     alarm: Amount
 
 
-class Event(Struct, forbid_unknown_fields=True, omit_defaults=True):
+class Event(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Something that happened. `show` is for people; the model does not see it."""
 
     key: Key
@@ -59,7 +59,7 @@ class ToScore(Struct, forbid_unknown_fields=True):
     events: Annotated[list[Unkeyed], Meta(min_length=1, max_length=MOST_EVENTS)]
 
 
-class Answer(Struct, omit_defaults=True):
+class Answer(Struct, omit_defaults=True, gc=False):
     """What the service says of an event.
 
     `flag` is the decision; `asked` says whether a person should look, and `why`. `shadow` has the
