@@ -6,8 +6,9 @@
 // core_tests [PART PARTS]: all tests, or every PARTS-th from PART on, for several processes at a time.
 int main(int count, char** words) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const std::size_t first = count == 3 ? std::strtoul(words[1], nullptr, 10) : 0,
-                    step = count == 3 ? std::strtoul(words[2], nullptr, 10) : 1;
+  const std::size_t first = count > 2 ? std::strtoul(words[1], nullptr, 10) : 0,
+                    step = count > 2 ? std::strtoul(words[2], nullptr, 10) : 1;
+  if (count > 3) check::one_in = std::strtoul(words[3], nullptr, 10);
   const auto& tests = check::tests();
   int passed = 0, failed = 0;
   for (std::size_t k = first; k < tests.size(); k += step) {

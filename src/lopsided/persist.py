@@ -1,24 +1,21 @@
-"""Model files: the safetensors layout, with everything that training needs to go on.
+"""Model files: everything that training needs to resume, in the layout of `_container`.
 
-Eight bytes give the length of a JSON header, the header names the arrays behind it. Under
-"__metadata__" the header holds one string, "lopsided", itself JSON: format version, class,
-parameters, labels, options, scalars of the state, and a SHA-256 of all the rest. Nothing in a file
-is ever executed.
+The description holds the format version, class, parameters, labels, options and the scalars of the
+state; the arrays are those of the state, and the names of features.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import os
-import struct
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._atomic import write_atomically
+from ._container import from_file, to_file
 from .algorithms._classes import Learned
 from .algorithms.budget import Budget
 from .algorithms.one_vs_rest import OneVsRest
@@ -32,14 +29,6 @@ from .estimator.schema import Schema
 
 FORMAT = 2  # 2: with the calibration of scores
 _RENAMED = {"Recommended": "WeightedMajority"}  # learners of format 1 that have another name now
-_DTYPES: dict[str, np.dtype[Any]] = {
-    "F32": np.dtype("<f4"),
-    "F64": np.dtype("<f8"),
-    "U8": np.dtype("u1"),
-    "U32": np.dtype("<u4"),
-    "U64": np.dtype("<u8"),
-}
-_CODES = {dtype: code for code, dtype in _DTYPES.items()}
 _SCALARS = (bool, int, float, str, type(None))
 _NO_DAY_YET = -(2.0**53)  # the first day of a budget, in format 1
 _NO_CALIBRATION: dict[str, Any] = {
@@ -145,7 +134,7 @@ def to_bytes(
         about["changes"] = _pack(model.changes_)
     if not type(model).__module__.startswith("lopsided."):  # for the message when it is not there
         about["module"] = type(model).__module__
-    return _to_file(about, arrays)
+    return to_file(about, arrays)
 
 
 def _of_classes(model: OneVsRest, sound: bool) -> bytes:
@@ -163,7 +152,7 @@ def _of_classes(model: OneVsRest, sound: bool) -> bytes:
         "parameters": _pack(model.get_params(deep=False)),
         "labels": _pack([list(learned.labels), learned.dtype]),
     }
-    return _to_file(about, {name: np.frombuffer(file, np.uint8) for name, file in files.items()})
+    return to_file(about, {name: np.frombuffer(file, np.uint8) for name, file in files.items()})
 
 
 def _with_classes(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> OneVsRest:
@@ -183,7 +172,7 @@ def from_bytes(data: bytes) -> Any:
 
 
 def _from_bytes(data: bytes) -> tuple[Any, Any]:
-    about, arrays = _from_file(data)
+    about, arrays = from_file(data, FORMAT)
     try:
         if about["class"] == OneVsRest.__name__:
             return _with_classes(about, arrays), None
@@ -278,83 +267,6 @@ def _unregistered(name: Any, module: Any = None) -> ModelFileError:
         f"it holds a {name!r}{where}, which is not registered here: {remedy}, and if that does not "
         f"register it, call lopsided.register({name})"
     )
-
-
-def _to_file(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> bytes:
-    header: dict[str, Any] = {}
-    bodies = []
-    at = 0
-    for name, array in arrays.items():
-        body = np.ascontiguousarray(array).tobytes()
-        code = _CODES[array.dtype.newbyteorder("<") if array.dtype.itemsize > 1 else array.dtype]
-        header[name] = {
-            "dtype": code,
-            "shape": list(array.shape),
-            "data_offsets": [at, at + len(body)],
-        }
-        bodies.append(body)
-        at += len(body)
-    about["sha256"] = _digest(about, header, bodies)
-    header["__metadata__"] = {"lopsided": json.dumps(about)}
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    return b"".join([struct.pack("<Q", len(text)), text, *bodies])
-
-
-def _from_file(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    if data[8:9] != b"{":  # a header of 128 bytes more than a multiple of 256 begins like a pickle
-        if data[:1] == b"\x80":
-            raise ModelFileError("it is a pickle, which could run code; it is not read")
-        if len(data) < 8:
-            raise ModelFileError("it is too short to be a model file")
-        raise ModelFileError("it is not a model file")
-    (size,) = struct.unpack("<Q", data[:8])
-    if size > len(data) - 8:
-        raise ModelFileError("it is cut off within its header")
-    try:
-        header = json.loads(data[8 : 8 + size])
-        about = json.loads(header.pop("__metadata__")["lopsided"])
-        version = about["format"]
-        digest = about.pop("sha256")
-        arrays, end = {}, 8 + size
-        for name, entry in header.items():
-            first, last = entry["data_offsets"]
-            arrays[name] = (entry["dtype"], entry["shape"], 8 + size + first, 8 + size + last)
-            end = max(end, 8 + size + last)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ModelFileError(
-            "it is not a model of this program, or its header is damaged"
-        ) from None
-    if type(version) is not int or not 0 < version <= FORMAT:
-        raise ModelFileError(
-            f"it has format {version}, this program reads up to {FORMAT}: use a newer lopsided"
-        )
-    if len(data) < end:
-        raise ModelFileError(f"it is cut off: {len(data)} bytes of {end}")
-    if len(data) > end:
-        raise ModelFileError(f"it has {len(data) - end} bytes too many")
-    if digest != _digest(about, header, [data[8 + size :]]):
-        raise ModelFileError("it has been altered: its checksum is wrong")
-    try:
-        return about, {name: _array(data, 8 + size, *entry) for name, entry in arrays.items()}
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"its arrays do not fit together ({error})") from None
-
-
-def _array(
-    data: bytes, start: int, code: str, shape: list[int], first: int, last: int
-) -> NDArray[Any]:
-    dtype = _DTYPES[code]
-    if not start <= first <= last or (last - first) % dtype.itemsize:
-        raise ValueError(f"an array lies at {first} to {last}")
-    return np.frombuffer(data, dtype, (last - first) // dtype.itemsize, first).reshape(shape)
-
-
-def _digest(about: dict[str, Any], header: dict[str, Any], bodies: list[bytes]) -> str:
-    digest = hashlib.sha256(json.dumps([about, header], sort_keys=True).encode())
-    for body in bodies:
-        digest.update(body)
-    return digest.hexdigest()
 
 
 def _check_sizes(features: Any, arrays: dict[str, NDArray[Any]], names: list[str]) -> None:

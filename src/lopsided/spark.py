@@ -56,7 +56,7 @@ def fit(
         rows r, r + rounds, ... of its own. The frame is computed once a round.
     checkpoint : path, optional
         A file of the driver that holds the merged model after every round. If it exists, the fit
-        goes on behind its last round; it is removed when the fit is done.
+        resumes after its last round; it is removed when the fit is done.
 
     Returns
     -------

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from streams import chunks, csr, events
 
 import lopsided
-from lopsided import persist
+from lopsided import _container, persist
 from lopsided.catalog import CATALOG
 from lopsided.cli import main
 from lopsided.data.generators import sparse_paper, zipf
@@ -441,7 +441,7 @@ def test_pairs_of_options_that_cannot_both_hold_are_refused(model):
 def test_a_file_with_impossible_state_is_refused(name, state, value):
     model = getattr(lopsided, name)(target_sparsity=0.5)
     model.fit([[2.0, 0.0], [0.0, 0.5], [3.0, 1.0]], [1, 0, 1])
-    about, arrays = persist._from_file(to_bytes(model))
+    about, arrays = _container.from_file(to_bytes(model), persist.FORMAT)
     about["state"][state] = persist._pack(value)
     with pytest.raises(ModelFileError, match="do not fit together"):
-        persist.from_bytes(persist._to_file(about, arrays))
+        persist.from_bytes(_container.to_file(about, arrays))

@@ -7,7 +7,7 @@ import pytest
 from streams import csr
 
 import lopsided
-from lopsided import persist
+from lopsided import _container, persist
 from lopsided.errors import ModelFileError
 from lopsided.persist import from_bytes, to_bytes
 from reference.weighted_majority import WeightedMajority
@@ -143,10 +143,11 @@ def test_wide_rows_are_scored_before_the_model_has_widened():
 )
 def test_a_file_with_impossible_state_is_refused(name, value):
     X, y = made(6)
-    about, arrays = persist._from_file(to_bytes(lopsided.WeightedMajority().fit(X, y)))
+    model = lopsided.WeightedMajority().fit(X, y)
+    about, arrays = _container.from_file(to_bytes(model), persist.FORMAT)
     about["state"][name] = persist._pack(value)
     with pytest.raises(ModelFileError, match="do not fit together"):
-        from_bytes(persist._to_file(about, arrays))
+        from_bytes(_container.to_file(about, arrays))
 
 
 def test_weights_are_of_all_features():

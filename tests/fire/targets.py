@@ -26,6 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from lopsided import persist
+from lopsided._container import digest_of
 from lopsided.data import open_reader
 from lopsided.data.block import BadLines
 from lopsided.errors import LopsidedError
@@ -200,7 +201,7 @@ def _repaired(data: bytes) -> bytes:
         about = json.loads(header.pop("__metadata__")["lopsided"])
         about.pop("sha256", None)
         body = data[8 + size :]
-        about["sha256"] = persist._digest(about, header, [body])
+        about["sha256"] = digest_of(about, header, [body])
         header["__metadata__"] = {"lopsided": json.dumps(about)}
         text = json.dumps(header).encode()
     except (ValueError, KeyError, TypeError, AttributeError, struct.error, RecursionError):

@@ -143,7 +143,7 @@ class Active(TimedWrapper):
         *,
         time: ArrayLike | None = None,
     ) -> Self:
-        """Start anew, with the whole budget, and learn from those rows whose labels are bought.
+        """Start over with the full budget, and learn from those rows whose labels are bought.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Active(TimedWrapper):
         *,
         time: ArrayLike | None = None,
     ) -> Self:
-        """Go on, with what is left of the budget.
+        """Continue with what is left of the budget.
 
         Parameters
         ----------

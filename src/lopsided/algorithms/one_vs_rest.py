@@ -389,7 +389,7 @@ class OneVsRest(Routed, HasLearner):
     # Files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model with all its training state to a file, whole or not at all."""
+        """Write the model with all its training state to a file, completely or not at all."""
         from ..persist import save
 
         save(self, path)

@@ -233,7 +233,7 @@ def _members(model: OnlineClassifier) -> list[dict[str, Any]]:
 def _collisions(model: OnlineClassifier, nonzero: int) -> dict[str, Any]:
     """Return how many columns are in use and the share of features expected to share one.
 
-    n features thrown into m columns leave c = m (1 - (1 - 1/m) ** n) in use, on the average; a
+    n features thrown into m columns leave c = m (1 - (1 - 1/m) ** n) in use, on average; a
     feature is alone with a chance of (1 - 1/m) ** (n - 1), which is (1 - c/m) / (1 - 1/m). Columns
     that never moved a weight do not count.
     """

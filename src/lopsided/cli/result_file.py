@@ -1,4 +1,4 @@
-"""Files of results: they take their place when they are whole."""
+"""Result files, put in place when they are complete."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the st
 
 
 class ResultFile:
-    """A text file under a temporary name until it is whole; pipes and devices are written as is.
+    """A text file under a temporary name until it is complete; pipes and devices are written as is.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class OnlineClassifier(Routed, Learning):
     # Learning ------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Start anew and learn from the rows of X in one pass.
+        """Start over and learn from the rows of X in one pass.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class OnlineClassifier(Routed, Learning):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on learning. However the stream is cut into calls, the result has the same bits.
+        """Continue learning. However the stream is cut into calls, the result has the same bits.
 
         Parameters
         ----------
@@ -406,7 +406,7 @@ class OnlineClassifier(Routed, Learning):
     # Files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model with all its training state to a file, whole or not at all."""
+        """Write the model with all its training state to a file, completely or not at all."""
         from ..persist import save
 
         save(self, path)

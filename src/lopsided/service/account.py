@@ -92,7 +92,7 @@ class Drift(Struct):
         self.events, self.recent, self.usual, self.square = n, recent, usual, square
 
     def shift(self) -> float | None:
-        """Return the distance of the recent mean in its own standard errors; None at first."""
+        """Return the distance of the recent mean in its own standard errors; None initially."""
         variance = self.square - self.usual**2
         if self.events < 2 / _FAST or not variance > 0:
             return None

@@ -155,11 +155,11 @@ class Driver:
     def _die(self, error: BaseException) -> None:
         """End the process: the models cannot be built from the disk, so nothing may be answered."""
         self.journal.fault(error)
-        self.journal.say(f"cannot go on: {error}")
+        self.journal.say(f"cannot continue: {error}")
         self._exit(1)
 
     def _refuse_writes(self) -> None:
-        """Look whether the disk takes something again; refuse what is to be written if not."""
+        """Look whether the disk takes something again; refuse writes if not."""
         now = time.monotonic()
         if now - self._probed > _PROBE_EVERY:
             self._probed = now
@@ -229,7 +229,7 @@ class Driver:
         self._timer = self._loop.call_later(delay, self.settle)
 
     def settle_in(self, delay: float) -> None:
-        """Make sure that answers are looked at after so many seconds."""
+        """Make sure that answers are handled after `delay` seconds."""
         when = self._loop.time() + delay + 0.01
         if self._timer is None or self._timer.when() > when:
             if self._timer is not None:

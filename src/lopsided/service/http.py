@@ -259,5 +259,5 @@ class Routes:
             if other != method and size == len(given):
                 for parts, _, _ in self._table[other, size]:
                     if all(p == g or p[:1] == "{" for p, g in zip(parts, given, strict=True)):
-                        raise Refusal(405, f"{method} is not possible here")
+                        raise Refusal(405, f"{method} is not allowed here")
         raise Refusal(404, "there is no such page")

@@ -30,7 +30,7 @@ class Journal:
         try:
             self._file.write(f"{line}\n")
             self._file.flush()
-        except (OSError, ValueError):  # nobody reads it: the service goes on
+        except (OSError, ValueError):  # nobody reads it: the service continues
             pass
 
     def say(self, text: str) -> None:

@@ -269,7 +269,7 @@ class Sequencer:
         self.commands += len(commands)
 
     def close_group(self) -> Transaction:
-        """Return the group that is to be committed; what comes now is for the next one."""
+        """Return the group to commit; later commands go into the next one."""
         assert self.group is not None
         self.committing, self.group = self.group, None
         return self.committing
@@ -282,7 +282,7 @@ class Sequencer:
     def complete(
         self, commands: Sequence[Command], now: float, *, sync: bool = False
     ) -> list[Outcome]:
-        """Apply commands and make them durable, where nothing else is to be done meanwhile."""
+        """Apply commands and make them durable, where there is nothing else to do meanwhile."""
         outcomes, written = self.run(commands, now)
         if written:
             try:

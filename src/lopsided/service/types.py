@@ -185,7 +185,7 @@ class VerdictResult(Struct, omit_defaults=True):
 
 
 class Assume(Struct, forbid_unknown_fields=True):
-    """A policy: an event without a label after so many seconds counts as `label`."""
+    """A policy: an event without a label `after` seconds counts as `label`."""
 
     label: LabelValue
     after: Annotated[float, Meta(ge=1)]

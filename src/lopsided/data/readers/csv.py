@@ -357,7 +357,7 @@ class CsvReader(TableReader):
         return parsed, rows, faults
 
     def _divided(self, parsed: Parsed, rows: Rows, faults: Sequence[DataError]) -> Iterator[Cells]:
-        """Yield blocks of at most so many rows."""
+        """Yield blocks of a limited number of rows."""
         if not len(rows):
             for fault in faults:
                 self.bad.add(fault)

@@ -93,7 +93,7 @@ def take(tx: Transaction, name: str, messages: Sequence[Message]) -> list[bytes]
 def consume(tx: Transaction, name: str, messages: Sequence[Message]) -> dict[tuple[str, int], int]:
     """Take messages once: their places are noted in the same transaction as what they say.
 
-    What is to be sent waits in the table `outbox`: decisions, questions, and messages that were
+    What has to be sent waits in the table `outbox`: decisions, questions, and messages that were
     refused. Returns the next offset of each part of a topic.
     """
     known = places(tx, name)
@@ -129,7 +129,7 @@ def places(tx: Transaction, name: str) -> dict[tuple[str, int], int]:
 
 
 def waiting(tx: Transaction, most: int) -> list[tuple[int, str, str, bytes]]:
-    """Return the oldest rows that are to be sent: number, kind, key and value."""
+    """Return the oldest rows to send: number, kind, key and value."""
     return tx.storage.all("select * from outbox order by id limit ?", most)
 
 
@@ -140,7 +140,7 @@ def sent(tx: Transaction, last: int) -> None:
 
 
 def _sent(config: StreamConfig, message: Message, out: bytes) -> Iterable[tuple[str, str, bytes]]:
-    """Return what is to be sent about a message."""
+    """Return what to send about a message."""
     said = read(message)
     if out.startswith(b'{"error"') or b'"result":"refused"' in out:
         place = {"topic": message.topic, "part": message.part, "offset": message.offset}

@@ -10,7 +10,7 @@ export class Outbox {
   // `changed` is called with the number of answers that wait, and whether the server is away.
   constructor(changed) {
     this.changed = changed;
-    this.mine = new Map(); // what is to be told of each answer of this tab
+    this.mine = new Map(); // what to report about each answer of this tab
     this.sending = null;
     this.offline = false;
     setInterval(() => this.send(), 2000);

@@ -25,7 +25,7 @@ class RejectedError(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """What is to be read, by the positions of the columns in order."""
+    """What to read, by the positions of the columns in order."""
 
     width: int
     numbers: Sequence[int]
