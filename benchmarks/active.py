@@ -30,9 +30,11 @@ def groups(quick: bool) -> Iterator[Group]:
     yield from _asked_and_told(500 if quick else 5000)
 
 
-def _learned(name: str, stream: list[tuple[Any, int]], **asking: Any) -> Any:
+def _learned(
+    name: str, stream: list[tuple[Any, int]], *, scaling: str = "none", **asking: Any
+) -> Any:
     """A learner that knows both classes; every label that it asks for is there at once."""
-    model = lopsided.make(name, scaling="none")
+    model = lopsided.make(name, scaling=scaling)
     if not isinstance(model, lopsided.Active):
         model = lopsided.Active(model, **asking)
     return model.partial_fit([x for x, _ in stream], [y for _, y in stream])
@@ -136,27 +138,38 @@ def _asked_and_told(count: int) -> Iterator[Group]:
     if not peers.present("river"):
         return
     stream = data.events(count, FEATURES)
-    model = _learned("COG-II", stream, query="always")
+    for scaled in (False, True):
+        scaling = "standard+unit" if scaled else "none"
+        model = _learned("COG-II", stream, scaling=scaling, query="always")
+        peer = _river(stream, learning=True, always=True, scaled=scaled)
+        inner = f"{'StandardScaler | ' if scaled else ''}LogisticRegression"
+        baseline = f"river EntropySampler({inner})"
+        what = f"{'scale, ' if scaled else ''}ask and tell"
+        contenders = [
+            Contender("COG-II, ask and tell", _asking(model, stream), count, goal=10),
+            Contender(baseline, peer, count, ours=False),
+        ]
+        title = f"one event, dict of {FEATURES} names: {what}"
+        yield Group(title, "µs/event", contenders, baseline)
 
-    def ours() -> None:
+
+def _asking(model: Any, stream: list[tuple[Any, int]]) -> Callable[[], None]:
+    def run() -> None:
         for x, y in stream:
             model.tell(model.ask(x).id, y)
 
-    title = f"one event, dict of {FEATURES} names: ask and tell"
-    contenders = [
-        Contender("COG-II, ask and tell", ours, count, goal=10),
-        Contender(RIVER, _river(stream, learning=True, always=True), count, ours=False),
-    ]
-    yield Group(title, "µs/event", contenders, RIVER)
+    return run
 
 
 def _river(
-    stream: list[tuple[Any, int]], *, learning: bool, always: bool = False
+    stream: list[tuple[Any, int]], *, learning: bool, always: bool = False, scaled: bool = False
 ) -> Callable[[], None]:
     from river.active import EntropySampler
     from river.linear_model import LogisticRegression
+    from river.preprocessing import StandardScaler
 
-    model = EntropySampler(LogisticRegression(), seed=0)
+    inner = StandardScaler() | LogisticRegression() if scaled else LogisticRegression()
+    model = EntropySampler(inner, seed=0)
     for x, y in stream:
         model.learn_one(x, y)
 

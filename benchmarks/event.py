@@ -127,31 +127,43 @@ def _predicted(count: int) -> Group:
 
 
 def _beside_river(count: int) -> Iterator[Group]:
-    """The same calls of river, one by one."""
+    """The same calls of river, one by one, without scaling and with standard scores."""
     if not peers.present("river"):
         return
-    from river.linear_model import LogisticRegression
-
     stream = data.events(count, FEATURES)
-    model, peer = _begun(stream, scaling="none"), LogisticRegression()
     weighted, rows = [(x, y, 2.0) for x, y in stream], [(x,) for x, _ in stream]
     walk = dict_walk()
     floor = [] if walk is None else [Contender(WALK, _each(walk, rows), count, ours=False)]
-    river = "river LogisticRegression"
-    for what, work, ours, theirs in (
-        ("learn with a weight", weighted, model.learn_one, peer.learn_one),
-        ("predict the label", rows, model.predict_one, peer.predict_one),
-    ):
-        yield Group(
-            f"one event, dict of {FEATURES} names: {what}",
-            "µs/event",
-            [
-                Contender("COG-II, names", _each(ours, work), count, goal=10),
-                Contender(river, _each(theirs, work), count, ours=False),
-                *(floor if work is rows else []),
-            ],
-            river,
-        )
+    for scaled in (False, True):
+        model = _begun(stream, **({} if scaled else {"scaling": "none"}))
+        peer = _peer(scaled)
+        for x, y in stream[:100]:
+            model.learn_one(x, y)
+            peer.learn_one(x, y)
+        river = f"river {'StandardScaler | ' if scaled else ''}LogisticRegression"
+        works: list[tuple[str, list[Any], Any, Any]] = [
+            ("predict the label", rows, model.predict_one, peer.predict_one)
+        ]
+        if not scaled:  # a pipeline of river passes no weight on
+            works.insert(0, ("learn with a weight", weighted, model.learn_one, peer.learn_one))
+        for what, work, ours, theirs in works:
+            yield Group(
+                f"one event, dict of {FEATURES} names: {'scale, ' if scaled else ''}{what}",
+                "µs/event",
+                [
+                    Contender("COG-II, names", _each(ours, work), count, goal=10),
+                    Contender(river, _each(theirs, work), count, ours=False),
+                    *(floor if work is rows else []),
+                ],
+                river,
+            )
+
+
+def _peer(scaled: bool) -> Any:
+    from river.linear_model import LogisticRegression
+    from river.preprocessing import StandardScaler
+
+    return StandardScaler() | LogisticRegression() if scaled else LogisticRegression()
 
 
 def _arrays(count: int) -> Group:
@@ -168,10 +180,7 @@ def _arrays(count: int) -> Group:
 
 
 def _river(stream: list[tuple[Any, int]], scaled: bool = False) -> Callable[[], None]:
-    from river.linear_model import LogisticRegression
-    from river.preprocessing import StandardScaler
-
-    model = StandardScaler() | LogisticRegression() if scaled else LogisticRegression()
+    model = _peer(scaled)
 
     def run() -> None:
         for x, y in stream:

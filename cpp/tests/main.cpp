@@ -3,7 +3,8 @@
 
 #include "check.hpp"
 
-// core_tests [PART PARTS]: all tests, or every PARTS-th from PART on, for several processes at a time.
+// core_tests [PART PARTS [N]]: all tests, or every PARTS-th from PART on, for several processes at a time; of the cases
+// of the longest tests one in N.
 int main(int count, char** words) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::size_t first = count > 2 ? std::strtoul(words[1], nullptr, 10) : 0,
