@@ -184,12 +184,19 @@ void CsvValues::grow() {
 
 // Cells -------------------------------------------------------------------------------------------
 
-CsvParser::CsvParser(char delimiter, std::vector<CsvColumn> columns)
-    : delimiter_(delimiter), columns_(std::move(columns)) {
-  for (const CsvColumn& column : columns_) {
+CsvMissing::CsvMissing(CsvWords words) : words_(std::move(words)) {
+  for (const std::string& word : words_)
+    if (word.empty()) has_empty_ = true;
+    else begins_[static_cast<unsigned char>(word[0])] = true;
+}
+
+bool CsvMissing::has_word(const char* p, std::size_t size) const { return is_one_of(words_, p, size); }
+
+CsvParser::CsvParser(char delimiter, const std::vector<CsvColumn>& columns) : delimiter_(delimiter) {
+  for (const CsvColumn& column : columns) {
     const int text = column.text ? static_cast<int>(values_.size()) : -1;
     if (column.text) values_.emplace_back(column.missing_text);
-    plan_.push_back({column.number, column.time, column.kept, text, &column});
+    plan_.push_back({column.number, column.time, column.kept, text, CsvMissing(column.missing)});
     numbers_ += column.number;
     times_ += column.time;
     kept_ += column.kept;
@@ -257,7 +264,7 @@ bool CsvParser::row(const char* p, const char* end, CsvCells& out, double* numbe
     if (plan.number) {
       double& number = *numbers++;
       // Before numbers, as a number may be a spelling of a missing one.
-      if (is_one_of(plan.column->missing, cell.begin, size)) {
+      if (plan.missing.has(cell.begin, size)) {
         number = nan;
       } else {
         const auto blank = [](char c) { return c == ' ' || c == '\t'; };
@@ -275,7 +282,7 @@ bool CsvParser::row(const char* p, const char* end, CsvCells& out, double* numbe
     }
     if (plan.time) {
       double& moment = out.times[time][i];
-      if (is_one_of(plan.column->missing, cell.begin, size)) moment = nan;
+      if (plan.missing.has(cell.begin, size)) moment = nan;
       else if (!read_moment(cell.begin, cell.end, moment)) out.strange.emplace_back(time, i);
       ++time;
     }

@@ -5,6 +5,7 @@
 // doubled quote is a quote, and a row ends at a line feed, a carriage return or both.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -57,6 +58,21 @@ class CsvValues {
   std::vector<std::size_t> starts_;  // and where each begins
 };
 
+// Looks words up; most cells differ from all of them in the first byte.
+class CsvMissing {
+ public:
+  explicit CsvMissing(CsvWords words);
+  bool has(const char* p, std::size_t size) const {
+    return size == 0 ? has_empty_ : begins_[static_cast<unsigned char>(*p)] && has_word(p, size);
+  }
+
+ private:
+  bool has_word(const char* p, std::size_t size) const;
+  CsvWords words_;
+  bool has_empty_ = false;
+  std::array<bool, 256> begins_{};
+};
+
 // What is wanted of one column, perhaps several things.
 struct CsvColumn {
   bool number = false, text = false, time = false, kept = false;
@@ -83,7 +99,7 @@ struct CsvCells {
 
 class CsvParser {
  public:
-  CsvParser(char delimiter, std::vector<CsvColumn> columns);
+  CsvParser(char delimiter, const std::vector<CsvColumn>& columns);
 
   CsvCells parse(std::string_view text, const std::int64_t* starts, const std::int64_t* ends, std::size_t rows);
   std::vector<CsvValues>& values() { return values_; }
@@ -95,13 +111,12 @@ class CsvParser {
   struct Plan {  // of one column
     bool number, time, kept;
     int text;  // which of the texts; -1: none
-    const CsvColumn* column;
+    CsvMissing missing;
   };
   bool row(const char* p, const char* end, CsvCells& out, double* numbers, std::size_t i);
   const char* quoted(const char* p, const char* end, Cell& cell);
 
   char delimiter_;
-  std::vector<CsvColumn> columns_;
   std::vector<Plan> plan_;
   std::size_t numbers_ = 0, times_ = 0, kept_ = 0;
   std::vector<CsvValues> values_;
