@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +36,8 @@ def groups(quick: bool) -> Iterator[Group]:
         yield Group(title, "ns/row", [*ours, reading, arrow], ARROW)
         if peers.present("river"):
             river = Contender(RIVER, _timed(lambda: _river(path)), rows, ours=False)
-            yield Group(title, "ns/row", [*ours, river], RIVER)
+            command = Contender("lopsided run, wall time of all", lambda: _command(path), rows)
+            yield Group(title, "ns/row", [*ours, command, river], RIVER)
 
 
 def _table(rows: int) -> str:
@@ -66,6 +69,13 @@ def _learn(path: str, name: str | None) -> None:
     for block in CsvReader(path, categorical=TEXTS, drop=["when"], missing="indicate"):
         if model is not None:
             model.partial_fit(block.X, block.y)
+
+
+def _command(path: str) -> float:
+    words = f"run {path} --label label --categorical auto --drop when --quiet".split()
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "lopsided", *words], check=True, capture_output=True)
+    return time.perf_counter() - start
 
 
 def _arrow(path: str) -> None:
