@@ -21,7 +21,7 @@ void require(bool good, const char* what) {
   std::abort();
 }
 
-// A row: its line, and its cells where it is plain.
+// A row: its line, and where it is plain its cells that are copied.
 struct Row {
   std::int64_t line;
   bool plain = true;
@@ -131,7 +131,8 @@ Story read_slowly(const std::string& text, char delimiter, bool ended) {
     row.plain &= row.cells.size() == width;
     if (row.plain)
       row.plain = number(row.cells[0]) && is_utf8(row.cells[1]) && is_utf8(row.cells[2]) && is_utf8(row.cells[3]);
-    if (!row.plain) row.cells.clear();
+    if (row.plain) row.cells.erase(row.cells.begin() + 2);
+    else row.cells.clear();
     story.rows.push_back(std::move(row));
   }
   return story;
@@ -143,6 +144,7 @@ CsvParser parser(char delimiter) {
   std::vector<CsvColumn> columns(width);
   for (CsvColumn& column : columns) column.missing = {"", "NA"}, column.missing_text = {""};
   for (CsvColumn& column : columns) column.kept = true;
+  columns[2].kept = false;  // not to be copied, so that it need not be text for that
   columns[0].number = columns[2].time = true;
   columns[1].text = columns[3].text = true;
   return {delimiter, columns};
@@ -156,7 +158,7 @@ void check_row(const CsvCells& cells, CsvParser& reader, const Row& row, std::si
   require(bits == *number(row.cells[0]), "numbers of the same bits");
   for (const std::size_t k : {0, 1}) {
     const std::int32_t code = cells.codes[k][i];
-    const std::string& cell = row.cells[1 + 2 * k];
+    const std::string& cell = row.cells[1 + k];
     require(code == -1 ? cell.empty() : reader.values()[k][static_cast<std::size_t>(code)] == cell, "texts by code");
   }
 }

@@ -130,3 +130,14 @@ def test_times_are_those_of_arrow(text):
     else:
         want = as_times(pyarrow.array([text]), [""], pyarrow)
         np.testing.assert_array_equal(times[0], want)
+
+
+def test_a_time_that_is_no_text(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_bytes(b"when,a,label\n2026-01-31,1,0\n-1e3000\xd4,2,1\n2026-01-31,3,1\n")
+    with pytest.raises(LopsidedError, match=r'line 3, column "when": .* expected text in UTF-8'):
+        list(CsvReader(str(path), time="when"))
+    bad = BadLines(1)
+    blocks = list(CsvReader(str(path), time="when", bad=bad))
+    assert [block.lines.tolist() for block in blocks] == [[2, 4]]
+    assert [error.line for error in bad.found] == [3]

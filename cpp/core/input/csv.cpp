@@ -283,7 +283,10 @@ bool CsvParser::row(const char* p, const char* end, CsvCells& out, double* numbe
     if (plan.time) {
       double& moment = out.times[time][i];
       if (plan.missing.has(cell.begin, size)) moment = nan;
-      else if (!read_moment(cell.begin, cell.end, moment)) out.strange.emplace_back(time, i);
+      else if (!read_moment(cell.begin, cell.end, moment)) {
+        if (!is_utf8({cell.begin, size})) return false;
+        out.strange.emplace_back(time, i);
+      }
       ++time;
     }
     if (plan.kept) {
