@@ -2,6 +2,7 @@
 
     python tests/fire/fuzz.py TARGET [--runs N] [--out FOLDER]
 
+atheris sees no coverage in a package that is installed for development: `pip install .` is needed.
 The inputs begin with those of tests/fire/corpus/TARGET; new ones go to FOLDER. An input that is not
 refused properly ends this with an error and is printed.
 """
@@ -50,8 +51,11 @@ def main() -> None:
         print("atheris is not installed: inputs are changed at random", file=sys.stderr)
         return blindly(given.target, given.runs)
     with atheris.instrument_imports(include=["lopsided", "zipfile"]):
+        import lopsided
         from fire.targets import TARGETS
 
+        if not isinstance(lopsided.__spec__.loader, atheris.import_hook.AtherisSourceFileLoader):
+            sys.exit("atheris sees no coverage where lopsided is installed for development")
         for one in corpus(given.target):  # imports what is imported late
             TARGETS[given.target](one)
     folders = [str(f) for f in (given.out, HERE / "corpus" / given.target) if f is not None]
