@@ -249,6 +249,17 @@ def test_sparsity_of_wide_data_is_read_off_where_the_lines_are():
     assert table[0][1:4] == ["10.00", "16.00", "20.00"]
 
 
+def test_lines_that_turn_back_are_read_off_at_their_best():
+    # Shrunk further, a model has fewer zeros again and is worse: 0.4 and 0.8 are met twice.
+    turned = {name: [0.1, 0.2, 0.9] for name in ("STG", "FOBOS", "Ada-FOBOS", "FSOL", "Ada-RDA")}
+    figure = a_figure("sol-figure-2", "sparsity", {**turned, "SSOL": [0.3] * 3}, x=(0.0, 1.0, 0.2))
+    header, table = thinned(figure)
+    assert dict(zip(header, table[0], strict=True))["50%"] == "15.00"
+    accuracy = dataclasses.replace(figure, metric="sum")
+    assert dict(zip(header, thinned(accuracy)[1][0], strict=True))["50%"] == "63.75"
+    assert verdicts("SSOL has the lowest error", figure) == [False]  # 19 % against 30 %
+
+
 def test_the_table_of_claims_says_what_was_not_tested():
     table = rows([a_table(**{"ACOG-I": 60.0, "AROW": 65.0})])
     assert len(table) == len(CLAIMS)

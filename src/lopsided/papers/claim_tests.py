@@ -111,11 +111,6 @@ def _lines(result: Result) -> dict[str, Line]:
     return {line.name: line for line in result.lines}
 
 
-def _at(line: Line, x: float) -> float:
-    """Return a line at x, between its points."""
-    return float(np.interp(x, line.x, line.y))
-
-
 def everywhere(*own: str) -> Test:
     """Return a test that at every point the best line of `own` is above all others."""
 
@@ -237,7 +232,7 @@ def keeps_error(result: Result) -> Verdict:
     lines = _lines(result)
     start = max(line.x[0] for line in lines.values())
     level = start + 0.8 * (1 - start)
-    rises = {k: _at(lines[k], level) - _at(lines[k], start) for k in (*_TRUNCATED, *_DUAL)}
+    rises = {k: lines[k].at(level) - lines[k].at(start) for k in (*_TRUNCATED, *_DUAL)}
     holds = max(rises[k] for k in _DUAL) < min(rises[k] for k in _TRUNCATED)
     told = ", ".join(f"{k} {100 * v:+.1f}" for k, v in rises.items())
     return holds, f"from {_share(start)} to {_share(level)}: {told}"
@@ -248,7 +243,7 @@ def jumps(result: Result) -> Verdict:
     lines = _lines(result)
     told, holds = [], True
     for name in _DUAL:
-        a, b, c = (_at(lines[name], x) for x in (0.8, 0.9, 0.97))
+        a, b, c = (lines[name].at(x) for x in (0.8, 0.9, 0.97))
         holds &= c - b > 3 * abs(b - a)
         told.append(f"{name} {100 * a:.1f}, {100 * b:.1f}, {100 * c:.1f}")
     return holds, "; ".join(told) + " at 80, 90, 97 %"
@@ -259,7 +254,7 @@ def ssol_best(result: Result) -> Verdict:
     lines = _lines(result)
     start = max(line.x[0] for line in lines.values())
     level = 0.9 if start <= 0.9 else (start + 1) / 2
-    errors = {k: _at(lines[k], level) for k in (*_TRUNCATED, *_DUAL)}
+    errors = {k: lines[k].at(level) for k in (*_TRUNCATED, *_DUAL)}
     best = min(errors, key=lambda k: errors[k])
     told = f"{best} {100 * errors[best]:.1f}, SSOL {100 * errors['SSOL']:.1f}"
     return best == "SSOL", f"at {_share(level)} {told}"

@@ -137,7 +137,7 @@ def swept(result: Result, e: Experiment, part: Part, stream: PaperData, trials: 
         values = [0.0, *(size * np.geomspace(low, high, int(count))).tolist()]
         at = functools.partial(_swept_at, e.learners[name]["is"], chosen, stream, shuffles, trials)
         with ThreadPoolExecutor(jobs) as pool:
-            points = sorted(pool.map(at, values), key=lambda point: point.sparsity)
+            points = list(pool.map(at, values))
         y = tuple(float(getattr(point, _FIELDS[part.metric])) for point in points)
         x = tuple(point.sparsity for point in points)
         lines.append(Line(name=name, x=x, y=y, std=(math.nan,) * len(y)))

@@ -107,13 +107,10 @@ def thinned(result: Result) -> tuple[list[str], list[list[str]]]:
             level if start < _LEVELS[-2] else start + level * (1 - start) for level in _LEVELS
         ]
         header = ["sparsity", *(f"{100 * level:.6g}%" for level in levels)]
+        best = result.metric == "sum"
         rows = []
         for line in result.lines:
-            low, high = line.x[0], line.x[-1]
-            values = [
-                float(np.interp(level, line.x, line.y)) if low <= level <= high else np.nan
-                for level in levels
-            ]
+            values = [line.at(level, larger_is_better=best) for level in levels]
             rows.append([line.name, *(text.value(y, result.metric) for y in values)])
         return header, rows
     size = len(result.lines[0].x)

@@ -79,12 +79,32 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line of a figure: x, y and standard deviations."""
+    """A line of a figure: x, y and standard deviations.
+
+    It may turn back: models are not always sparser the more they are shrunk.
+    """
 
     name: str
     x: tuple[Any, ...]
     y: tuple[float, ...]
     std: tuple[float, ...]
+
+    def at(self, x: float, *, larger_is_better: bool = False) -> float:
+        """Return the best y at x, between the points; NaN where the line does not come.
+
+        Examples
+        --------
+        >>> Line(name="", x=(0, 2, 1), y=(0, 2, 5), std=(0, 0, 0)).at(1.5)
+        1.5
+        """
+        found = []
+        for k in range(len(self.x)):
+            a, b = self.x[max(k - 1, 0)], self.x[k]
+            if min(a, b) <= x <= max(a, b):
+                share = (x - a) / (b - a) if a != b else 1.0
+                before = self.y[max(k - 1, 0)]
+                found.append(before + share * (self.y[k] - before))
+        return float((max if larger_is_better else min)(found, default=math.nan))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
