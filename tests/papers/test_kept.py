@@ -260,6 +260,14 @@ def test_lines_that_turn_back_are_read_off_at_their_best():
     assert verdicts("SSOL has the lowest error", figure) == [False]  # 19 % against 30 %
 
 
+def test_lines_that_end_early_decide_no_claim_about_more_sparsity():
+    names = ("STG", "FOBOS", "Ada-FOBOS", "FSOL", "Ada-RDA", "SSOL")
+    short = a_figure("sol-figure-1", "sparsity", {k: [0.1, 0.2] for k in names}, x=(0.0, 0.5))
+    assert verdicts("dual averaging keeps its error", short) == []
+    assert verdicts("jumps past 90 %", short) == []
+    assert verdicts("SSOL has the lowest error", short) == []
+
+
 def test_the_table_of_claims_says_what_was_not_tested():
     table = rows([a_table(**{"ACOG-I": 60.0, "AROW": 65.0})])
     assert len(table) == len(CLAIMS)

@@ -227,34 +227,41 @@ def saturates(result: Result) -> Verdict:
 _DUAL, _TRUNCATED = ("Ada-RDA", "FSOL", "SSOL"), ("STG", "FOBOS", "Ada-FOBOS")
 
 
-def keeps_error(result: Result) -> Verdict:
+def keeps_error(result: Result) -> Verdict | None:
     """Test that the error of dual averaging rises less than that of truncation."""
     lines = _lines(result)
     start = max(line.x[0] for line in lines.values())
     level = start + 0.8 * (1 - start)
     rises = {k: lines[k].at(level) - lines[k].at(start) for k in (*_TRUNCATED, *_DUAL)}
+    if any(map(math.isnan, rises.values())):  # a line ends before that
+        return None
     holds = max(rises[k] for k in _DUAL) < min(rises[k] for k in _TRUNCATED)
     told = ", ".join(f"{k} {100 * v:+.1f}" for k, v in rises.items())
     return holds, f"from {_share(start)} to {_share(level)}: {told}"
 
 
-def jumps(result: Result) -> Verdict:
+def jumps(result: Result) -> Verdict | None:
     """Test that errors rise more than three times as much past 90 % as before."""
     lines = _lines(result)
     told, holds = [], True
     for name in _DUAL:
         a, b, c = (lines[name].at(x) for x in (0.8, 0.9, 0.97))
+        if math.isnan(a + b + c):  # it ends before that
+            return None
         holds &= c - b > 3 * abs(b - a)
         told.append(f"{name} {100 * a:.1f}, {100 * b:.1f}, {100 * c:.1f}")
     return holds, "; ".join(told) + " at 80, 90, 97 %"
 
 
-def ssol_best(result: Result) -> Verdict:
+def ssol_best(result: Result) -> Verdict | None:
     """Test that SSOL has the lowest error where 90 % of the weights are zero, or more."""
     lines = _lines(result)
     start = max(line.x[0] for line in lines.values())
     level = 0.9 if start <= 0.9 else (start + 1) / 2
-    errors = {k: lines[k].at(level) for k in (*_TRUNCATED, *_DUAL)}
+    found = {k: lines[k].at(level) for k in (*_TRUNCATED, *_DUAL)}
+    errors = {k: v for k, v in found.items() if not math.isnan(v)}  # others are never that sparse
+    if "SSOL" not in errors:
+        return None
     best = min(errors, key=lambda k: errors[k])
     told = f"{best} {100 * errors[best]:.1f}, SSOL {100 * errors['SSOL']:.1f}"
     return best == "SSOL", f"at {_share(level)} {told}"
