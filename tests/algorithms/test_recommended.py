@@ -50,6 +50,45 @@ def test_scores_as_the_oracle_does(form):
     np.testing.assert_allclose(losses, oracle.losses, rtol=1e-9)
 
 
+def chosen(rows, seed=0):
+    """Many categories at once, of which two decide."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((rows, 18)) < np.r_[0.3, 0.3, np.full(16, 0.8)]).astype(float)
+    y = np.where(rng.random(rows) < np.where(X[:, 0] * X[:, 1] > 0, 0.9, 0.1), 1, -1)
+    return X, y
+
+
+def test_pairs_are_of_the_categories_that_say_the_most():
+    X, y = chosen(700)
+    oracle = AdditiveLogistic(X.shape[1])
+    expected = []
+    for x, label in zip(X, y, strict=True):
+        expected.append(oracle.observe(x))
+        oracle.learn(label)
+    model = Recommended()
+    found = progressive(model, X, y).scores
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    best = max(oracle.pairs, key=lambda pair: oracle.worth(*pair, member=5))
+    assert best == ("pair", ("category", 0), ("category", 1))
+
+
+def test_few_labels_of_a_class_make_nothing_nearly_sure():
+    """Even where all labels so far were easily told apart."""
+    X = np.tile([[1.0, 0.0], [0.0, 1.0]], (300, 1))
+    y = np.tile([1, -1], 300)
+    model = Recommended(positive=1)
+    p = 1 / (1 + np.exp(-progressive(model, X, y).scores))
+    seen = np.arange(len(y)) // 2  # labels of the rarer class
+    odd = y < 0
+    assert np.all(p[odd] >= 0.45 / (2 * seen[odd] + 2))
+    assert np.all(1 - p[~odd] >= 0.45 / (2 * seen[~odd] + 2))
+    assert p[odd][-1] < 0.01
+    assert p[~odd][-1] > 0.99
+    why = model.explain_one([0, 1])
+    assert why.base + sum(one.effect for one in why.reasons) == pytest.approx(why.score)
+    assert model.intercept_ == pytest.approx(model.score_one([0, 0]))
+
+
 def test_a_score_is_that_of_the_next_event():
     X, y = made(600)
     model = Recommended().fit(X[:500], y[:500])

@@ -72,7 +72,7 @@ class AdditiveLogistic:
             value = 1.0
             if len(set(met)) == 1:
                 if len(met) >= 16 and 64 * len(met) >= len(self.rows) + 1:
-                    frequent.append((-len(met), j))
+                    frequent.append((-self.worth("linear", j), j))
             else:
                 root = math.sqrt(np.mean(np.square(met)))
                 usual = math.sqrt(np.mean(np.square(self.numeric))) if self.numeric else root
@@ -148,9 +148,12 @@ class AdditiveLogistic:
             self.weights["hat", j, k], self.gains["hat", j, k] = w, g * len(old) / len(knots)
 
     def usefulness(self, j):
-        names = [("hat", j, k) for k in range(33)]
-        zero = np.zeros(8)
-        return sum(self.weights.get(n, zero)[4] ** 2 * self.gains.get(n, zero)[4] for n in names)
+        return sum(self.worth("hat", j, k) for k in range(33))
+
+    def worth(self, *name, member=4):
+        """What an input explains, as one member has it."""
+        w, g = (of.get(name, np.zeros(8))[member] for of in (self.weights, self.gains))
+        return w**2 * g
 
     # Scoring and learning -----------------------------------------------------------------------
 
@@ -178,7 +181,14 @@ class AdditiveLogistic:
         shares = np.exp(self.losses.min() - self.losses)
         self.mixed = float(shares @ self.z / shares.sum())
         self.logit = float(np.clip(self.slope * self.mixed + self.shift, -30, 30))
-        return self.logit
+        return self.doubted()
+
+    def doubted(self):
+        """The log odds where the class counts alone may be right."""
+        doubt = 0.5 / (min(self.positives, self.negatives) + 1)
+        share = (self.positives + 0.5) / (self.positives + self.negatives + 1)
+        p, q = sigmoid(self.logit), sigmoid(-self.logit)
+        return math.log((p + doubt * (share - p)) / (q + doubt * (1 - share - q)))
 
     def learn(self, label, weight=1.0):
         y = float(label > 0)

@@ -13,6 +13,7 @@
 //
 // Mixed: the logits, weighted by exp(-loss), where losses are sums of log losses that fade by 0.005 p (1 - p) an event.
 // Calibrated: a z + b, by Newton steps whose curvature fades by 0.0005 p (1 - p).
+// Doubted: p + (q - p) / (2 m + 2), where q is the share of positives and m counts the labels of the rarer class.
 #pragma once
 
 #include <tuple>
@@ -137,10 +138,11 @@ class AdditiveLogistic {
         if (numbers_[k] != PairIndex::none)
           add(encoder_.place_of_token(tokens[a]), encoder_.place_of_token(tokens[b]),
               pair_scale_ * with_pairs * high * load4(pair_weights_.data() + numbers_[k] * width));
-    // Log odds are limited; effects are then scaled to what is left of them.
+    // Log odds are limited and doubted; effects are then scaled to what is left of them.
     double sum = 0;
     for (const Reason& one : out.all) sum += one.effect;
-    const double within = logit_ - (slope_ * prior_log_odds() + shift_);
+    const double odds = prior_log_odds(), kept = logit_ == odds ? 1 : (score_ - odds) / (logit_ - odds);
+    const double within = kept * (logit_ - (slope_ * odds + shift_));
     if (sum != 0 && std::abs(sum - within) > 1e-9 * std::max(1.0, std::abs(within)))
       for (Reason& one : out.all) one.effect *= within / sum;
   }
@@ -200,7 +202,11 @@ class AdditiveLogistic {
   Index features() const { return static_cast<Index>(weights_.size()); }
 
   LOPSIDED_FLATTEN void encode(const RowLike auto& row, Index known, auto number) const {
-    encoder_.encode(row, known, row_);
+    // By what the linear terms of member 4 explain.
+    encoder_.encode(row, known, row_, [&](Index j) {
+      const double* at = weights_[static_cast<std::size_t>(j)] + width;
+      return at[0] * at[0] * at[4];
+    });
     const std::span<const std::uint32_t> tokens = row_.tokens;
     const std::size_t size = tokens.size(), pairs = size * (size - 1) / 2;
     found_.resize(pairs), numbers_.resize(pairs);
@@ -263,7 +269,15 @@ class AdditiveLogistic {
     low_.logit = within(low_.logit + odds), high_.logit = within(high_.logit + odds);
     const auto [low, high] = shares();
     mixed_ = total(low * low_.logit + high * high_.logit);
-    return logit_ = std::clamp(slope_ * mixed_ + shift_, -30.0, 30.0);
+    logit_ = std::clamp(slope_ * mixed_ + shift_, -30.0, 30.0);
+    return score_ = doubted(logit_);
+  }
+
+  // Log odds moved towards those of the class counts: after few labels of a class nothing is nearly sure.
+  double doubted(double logit) const {
+    const double doubt = 0.5 / (std::min(positives_, negatives_) + 1), odds = exponential(-logit);
+    const double share = (positives_ + 0.5) / (positives_ + negatives_ + 1), either = doubt * (1 + odds);
+    return logarithm((1 - doubt + either * share) / ((1 - doubt) * odds + either * (1 - share)));
   }
 
   LOPSIDED_FLATTEN void step(const Target& t) {
@@ -399,7 +413,7 @@ class AdditiveLogistic {
   mutable double linear_scale_ = 0, hats_scale_ = 0, pair_scale_ = 0;
   mutable std::vector<double> quotients_;  // x / P of each input and member
   mutable Half low_, high_;
-  mutable double mixed_ = 0, logit_ = 0;
+  mutable double mixed_ = 0, logit_ = 0, score_ = 0;
   std::vector<double> kept_values_;
   std::vector<Index> kept_indices_;
 };

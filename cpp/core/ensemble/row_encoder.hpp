@@ -6,7 +6,7 @@
 // z-score, where zeros count, and once more through hat functions, piecewise linear between quantiles of its first
 // 1,024 values (8 intervals from the first 64 values, 16 from 256). Other numeric features are divided by their root
 // mean square, but differ from each other in scale by at most a factor of 4 from the average.
-// Tokens are at most ten: columns, each in one of six ranges, the most useful first, and the most frequent indicators.
+// Tokens are at most ten: columns, each in one of six ranges, and frequent indicators, the most useful of each first.
 //
 // Zeros are left out of dense rows, so every form of a row is encoded the same way.
 #pragma once
@@ -62,8 +62,8 @@ class RowEncoder {
   std::size_t columns() const { return feature_.size(); }
   double rows() const { return rows_; }
 
-  // Encodes a row as if it came next. Features from `known` on have no state.
-  void encode(const RowLike auto& row, Index known, Encoded& out) const {
+  // Encodes a row as if it came next. Features from `known` on have no state; useful(j) ranks the others.
+  void encode(const RowLike auto& row, Index known, Encoded& out, auto useful) const {
     out.linear.start(static_cast<std::size_t>(row.size) + columns()), out.hats.start(2 * columns());
     out.tokens.clear(), frequent_.clear(), others_.clear();
     out.linear_square = out.hats_square = 0;
@@ -71,7 +71,7 @@ class RowEncoder {
     each_nonzero(row, [&](Index j, double x) {
       const double* s = j < known ? stats_[static_cast<std::size_t>(j)] : unseen;
       if (s[column] > 0) raw_[static_cast<std::size_t>(s[column]) - 1] = x;
-      else add_other(j, x, s, j < known, out);
+      else add_other(j, x, s, j < known, out, useful);
     });
     standardize(out);
     add_hats(out);
@@ -168,7 +168,7 @@ class RowEncoder {
     double value;
   };
   struct Frequent {
-    double times;
+    double useful;
     Index feature;
   };
 
@@ -182,7 +182,7 @@ class RowEncoder {
       if (const double x = bounded(row.scale * row.values[j]); x != 0) visit(j, x);
   }
 
-  void add_other(Index j, double x, const double* s, bool known, Encoded& out) const {
+  void add_other(Index j, double x, const double* s, bool known, Encoded& out, auto useful) const {
     const double seen = s[count] + 1;
     const bool indicator = s[count] == 0 || s[first] == x;
     const double value = indicator ? 1 : scale_.scaled(x, (s[squares] + x * x) / seen);
@@ -190,7 +190,7 @@ class RowEncoder {
     others_.push_back({j, x});
     if (!known) return;
     out.linear.add(static_cast<std::size_t>(j), value);
-    if (indicator && seen >= 16 && seen * 64 >= rows_ + 1) frequent_.push_back({seen, j});
+    if (indicator && seen >= 16 && seen * 64 >= rows_ + 1) frequent_.push_back({useful(j), j});
   }
 
   void standardize(Encoded& out) const {
@@ -252,7 +252,7 @@ class RowEncoder {
     }
     const std::size_t rest = std::min(indicators, most - out.tokens.size());
     const auto more = [](const Frequent& a, const Frequent& b) {
-      return a.times != b.times ? a.times > b.times : a.feature < b.feature;
+      return a.useful != b.useful ? a.useful > b.useful : a.feature < b.feature;
     };
     std::partial_sort(frequent_.begin(), frequent_.begin() + static_cast<std::ptrdiff_t>(rest), frequent_.end(), more);
     for (std::size_t k = 0; k < rest; ++k) out.tokens.push_back(static_cast<std::uint32_t>(frequent_[k].feature));

@@ -57,11 +57,11 @@ class Recommended(CostSensitive):
 
     Logistic regression with curves and pairs, learned online. Every feature has a linear term.
     Numeric features that most rows have also get a curve, piecewise linear between quantiles, and
-    the most useful of them are combined in pairs with each other and with the most frequent
+    the most useful of them are combined in pairs with each other and with the most useful frequent
     categories. A feature with one nonzero value is a category: it enters as an indicator, however
     rare it is. Eight models that differ in prior, inputs and memory learn at once by Bayesian steps
     (assumed density filtering with a diagonal covariance); their log odds are mixed by recent log
-    loss and calibrated.
+    loss and calibrated. While one class has few labels, probabilities keep away from 0 and 1.
 
     The score is the log odds of the positive class. Learning does not depend on prices: they only
     move the threshold of decisions, so the ranking is the same at any price.
@@ -116,8 +116,13 @@ class Recommended(CostSensitive):
     def intercept_(self) -> float:
         """The score of an event without any input."""
         state = self._attribute("intercept_").state()
-        odds = (state[entry.POSITIVES] + 0.5) / (state[entry.NEGATIVES] + 0.5)
-        return float(state[entry.SLOPE] * np.log(odds) + state[entry.SHIFT])
+        positives, negatives = state[entry.POSITIVES], state[entry.NEGATIVES]
+        odds = (positives + 0.5) / (negatives + 0.5)
+        logit = np.clip(state[entry.SLOPE] * np.log(odds) + state[entry.SHIFT], -30, 30)
+        p, q = 1 / (1 + np.exp([-logit, logit]))
+        doubt = 0.5 / (min(positives, negatives) + 1)
+        share = odds / (1 + odds)
+        return float(np.log((p + doubt * (share - p)) / (q + doubt * (1 - share - q))))
 
     def _scaling(self, form: str) -> dict[str, bool]:
         if self.scaling == "auto":
