@@ -14,7 +14,7 @@ from spark import session
 
 import lopsided
 from lopsided import sharding
-from lopsided.errors import InputError, ModelFileError, ParameterError
+from lopsided.errors import InputError, InputTypeError, ModelFileError, ParameterError
 from lopsided.persist import load_run, to_bytes
 
 pytest.importorskip("pyarrow")
@@ -58,6 +58,11 @@ def test_fit_equals_local_rounds_and_survives_a_killed_executor(spark, lake, tmp
             os.kill(int(status.stdout), signal.SIGKILL)
         yield from batches
 
+    from lopsided.spark import Files
+
+    files = Files(folder).select(*NAMES, "y")
+    assert to_bytes(fit(files, lopsided.Recommended(), "y", classes=[0, 1], rounds=2)) == wanted
+
     fragile = frame.mapInArrow(slow, frame.schema)
     assert to_bytes(fit(fragile, lopsided.Recommended(), "y", rounds=2)) == wanted
     assert flag.exists()
@@ -83,6 +88,48 @@ def test_one_partition_has_the_bits_of_the_local_model(spark, lake):
     alone = lopsided.COG().pass_over(X, Y, None, classes=[0, 1])
     assert counts.false_positives == alone["false_positives"]
     assert (counts.events, counts.positives) == (1200, Y.sum())
+
+
+def test_tasks_read_files_themselves(spark, lake, tmp_path):
+    import pyarrow.dataset as datasets
+    import pyarrow.parquet as pq
+
+    from lopsided.spark import Files, evaluate, fit
+
+    folder = lake[0]
+    frame = spark.read.parquet(folder)
+    found = fit(Files(folder), lopsided.COG(), "y", NAMES, weight="w", classes=[0, 1])
+    assert to_bytes(found) == to_bytes(
+        fit(frame, lopsided.COG(), "y", NAMES, weight="w", classes=[0, 1])
+    )
+    counts = evaluate(Files(folder), lopsided.COG(), "y", NAMES, classes=[0, 1])
+    assert counts == evaluate(frame, lopsided.COG(), "y", NAMES, classes=[0, 1])
+    for data in (folder, datasets.dataset(folder)):
+        two = fit(Files(data, 2), lopsided.COG(), "y", NAMES, classes=[0, 1])
+        halves = (slice(0, 500), slice(500, 1200))
+        assert to_bytes(two) == to_bytes(local(lopsided.COG(), halves, 1))
+    for k, day in enumerate(("a", "b")):  # a column that is a folder
+        (tmp_path / f"day={day}").mkdir()
+        own = pq.read_table(f"{folder}/{k}.parquet")
+        pq.write_table(own, tmp_path / f"day={day}" / "0.parquet")
+    days = fit(Files(tmp_path), lopsided.COG(), "y", ["f0", "day"], classes=[0, 1])
+    assert set(days.feature_names_in_) == {"f0", "day=a", "day=b"}
+    with pytest.raises(ParameterError, match="classes must be given with Files"):
+        fit(Files(folder), lopsided.COG(), "y", NAMES)
+    with pytest.raises(ParameterError, match="partitions"):
+        Files(folder, 0)
+    chosen = datasets.dataset(folder).filter(datasets.field("f0") > 0)
+    with pytest.raises(InputTypeError, match="not those of whole Parquet files"):
+        Files(chosen)
+    with pytest.raises(InputTypeError, match="no folder of Parquet files"):
+        Files(f"{folder}/0.parquet")
+    bad = pq.read_table(f"{folder}/1.parquet")
+    values = bad["f1"].to_pylist()
+    values[7] = None
+    bad = bad.set_column(1, "f1", [values])
+    pq.write_table(bad, tmp_path / "day=b" / "0.parquet")
+    with pytest.raises(InputError, match=r"partition 1, row 7: Input X contains NaN in column 1"):
+        fit(Files(tmp_path), lopsided.COG(), "y", NAMES, classes=[0, 1])
 
 
 def test_rounds_resume_from_a_checkpoint(spark, lake, tmp_path):

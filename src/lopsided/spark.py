@@ -7,6 +7,7 @@ passes between tasks, so Spark may run them in any number at a time and repeat t
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
 import pickle
@@ -14,11 +15,56 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from . import persist, sharding, spark_tasks
-from .errors import InputError, ModelFileError, ParameterError
+from .data.readers.tabular.sources import ArrowDataset, source_of
+from .errors import InputError, InputTypeError, ModelFileError, ParameterError
 from .estimator.base import OnlineClassifier
 from .metrics import Counts
 
 M = TypeVar("M", bound=OnlineClassifier)
+
+
+class Files:
+    """Parquet files that `fit` and `evaluate` take for a frame: its tasks read them with Arrow.
+
+    Spark still runs, repeats and spreads the tasks, but no row passes through Java, where most of
+    the time of a frame goes. The executors must reach the files under the same paths.
+
+    Parameters
+    ----------
+    data : path or object
+        A folder of Parquet files, whose name=value folders are columns; a pyarrow Dataset, such as
+        `pyarrow.dataset.dataset("s3://lake/events", partitioning="hive")`; or a table of Delta
+        Lake.
+    partitions : int, optional
+        Into how many partitions the files are put, in the order of their paths. Default: each file
+        is one.
+    """
+
+    def __init__(self, data: Any, partitions: int | None = None) -> None:
+        if partitions is not None and partitions < 1:
+            raise ParameterError("partitions", "must be at least 1", value=partitions)
+        source = source_of(data)
+        if not isinstance(source, ArrowDataset):
+            raise InputTypeError(
+                f"{source.name} is no folder of Parquet files, data set or table of Delta Lake"
+            )
+        self.columns: list[str] = source.schema.names
+        self.shards = source.shards(partitions)
+
+    def mapInArrow(self, task: spark_tasks.Task, schema: str) -> Any:  # noqa: N802  as Spark has it
+        """Return the frame of what the task yields for the rows of each partition."""
+        from pyspark.sql import SparkSession
+
+        session = SparkSession.active()
+        count = len(self.shards)
+        rows = session.range(0, count, 1, count)
+        return rows.mapInArrow(spark_tasks.reader(self.shards, self.columns, task), schema)
+
+    def select(self, *columns: str) -> Files:
+        """Return these files with some of their columns."""
+        out = copy.copy(self)
+        out.columns = list(columns)
+        return out
 
 
 def fit(
@@ -36,7 +82,7 @@ def fit(
 
     Parameters
     ----------
-    frame : pyspark.sql.DataFrame
+    frame : pyspark.sql.DataFrame or Files
         The rows. Its partitions, and the order of the rows in each, must be the same whenever it is
         computed: read it from files, or cache it after a shuffle.
     model : OnlineClassifier
@@ -50,7 +96,7 @@ def fit(
     weight : str, optional
         The column of the sample weights.
     classes : sequence, optional
-        The two labels. Default: those found in a pass over the column.
+        The two labels. Default: those found in a pass over the column; `Files` need them.
     rounds : int
         How often the models are mixed within the pass: in round r every partition learns from the
         rows r, r + rounds, ... of its own. The frame is computed once a round.
@@ -208,6 +254,8 @@ def _roles(
     roles = sharding.choose(frame.columns, features, label, weight, classes, model.costs)
     _check_names(roles.columns)
     if classes is None and not model.__sklearn_is_fitted__():
+        if isinstance(frame, Files):
+            raise ParameterError("classes", "must be given with Files", remedy=["classes=[0, 1]"])
         found = frame.select(label).distinct().limit(4).collect()
         classes = sharding.classes_of(row[0] for row in found)
         roles = dataclasses.replace(roles, classes=tuple(classes))
@@ -239,7 +287,7 @@ def _collected(frame: Any) -> list[Any]:
 
 
 def _partitions(frame: Any) -> int:
-    return int(frame.rdd.getNumPartitions())
+    return len(frame.shards) if isinstance(frame, Files) else int(frame.rdd.getNumPartitions())
 
 
 def _resumed(path: Any, model: M, shards: int, rounds: int) -> tuple[int, M]:

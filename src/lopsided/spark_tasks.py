@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import sharding
+from .data.readers.tabular.sources import ArrowDataset
 from .errors import LopsidedError
 from .estimator.base import OnlineClassifier
 
@@ -16,6 +17,7 @@ COUNTS = {
     **dict.fromkeys(("positives", "negatives", "false_negatives", "false_positives"), "double"),
     **dict.fromkeys(("events", "updates"), "long"),
 }
+ROWS = 10_000  # in a batch, as Spark has them
 Task = Callable[[Iterator[Any]], Iterator[Any]]
 
 
@@ -74,6 +76,17 @@ def trainer(model: OnlineClassifier, roles: sharding.Roles, part: int, parts: in
         return None if blob is None else {"model": blob}
 
     return _task(work, MODEL)
+
+
+def reader(shards: Sequence[ArrowDataset], columns: Sequence[str], task: Task) -> Task:
+    """Return a task that takes the rows of its shard, and not those that Spark has read."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        for _ in batches:  # one row for each partition
+            pass
+        yield from task(shards[_partition()].batches(columns, ROWS))
+
+    return run
 
 
 def evaluator(model: OnlineClassifier, roles: sharding.Roles) -> Task:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 
 import numpy as np
@@ -140,6 +141,21 @@ def test_files_may_lack_columns_and_have_narrower_ones(tmp_path):
     blocks = list(open_reader(str(tmp_path), label="y", missing="zero"))
     rows = np.concatenate([np.asarray(b.X.array) for b in blocks])
     assert rows.tolist() == [[1.5, 1], [2.5, 2], [3, 0], [4, 0]]
+
+
+@pytest.mark.parametrize("count", [None, 1, 4, 99])
+def test_shards_have_the_files_in_order_and_can_be_sent(lake, count):
+    shards = pickle.loads(pickle.dumps(source_of(str(lake)).shards(count)))
+    assert len(shards) == min(count or 6, 6)
+    names = ["day", "y", "x"]
+    found = [batch for shard in shards for batch in shard.batches(names, 9)]
+    assert pa.Table.from_batches(found).to_pydict() == whole().select(names).to_pydict()
+
+
+def test_rows_that_are_not_those_of_files_have_no_shards(lake):
+    chosen = datasets.dataset(lake / "day=a", format="parquet").filter(datasets.field("x") > 0)
+    with pytest.raises(InputTypeError, match="not those of whole Parquet files"):
+        source_of(chosen).shards()
 
 
 def peak(folder, rows):

@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 from .... import _core
@@ -118,16 +118,39 @@ class ArrowDataset:
         """Yield the rows in order, in batches of at most `size`."""
         yield from ahead(self._files(list(names), size))
 
-    def _files(self, names: list[str], size: int) -> Iterator[Iterator[Any]]:
-        """Yield the batches of each file, in order."""
+    def shards(self, count: int | None = None) -> list[ArrowDataset]:
+        """Return a data set for each file, or of several files, in the order of the paths."""
+        datasets = arrow("pyarrow.dataset")
+        fragments = self._fragments()
+        if not fragments or not all(hasattr(one, "row_groups") for one in fragments):
+            raise InputTypeError(f"{self.name}: its rows are not those of whole Parquet files")
+        count = min(count or len(fragments), len(fragments))
+        ends = [len(fragments) * k // count for k in range(count + 1)]
+        return [
+            ArrowDataset(
+                datasets.FileSystemDataset(own, self.schema, own[0].format, own[0].filesystem),
+                self.name,
+            )
+            for own in (fragments[first:last] for first, last in pairwise(ends))
+        ]
+
+    def _fragments(self) -> list[Any] | None:
+        """Return the files in the order of their paths; None of a data set that was filtered."""
         try:
             fragments = list(self._dataset.get_fragments())
-        except ValueError:  # of a data set that was filtered, which has an order of its own
+        except ValueError:
+            return None
+        if all(hasattr(fragment, "path") for fragment in fragments):
+            fragments.sort(key=lambda fragment: str(fragment.path))
+        return fragments
+
+    def _files(self, names: list[str], size: int) -> Iterator[Iterator[Any]]:
+        """Yield the batches of each file, in order."""
+        fragments = self._fragments()
+        if fragments is None:  # it has an order of its own
             options = {"batch_readahead": 2, "fragment_readahead": 1}
             yield self._dataset.to_batches(columns=names, batch_size=size, **options)
             return
-        if all(hasattr(fragment, "path") for fragment in fragments):
-            fragments.sort(key=lambda fragment: str(fragment.path))
         for fragment in fragments:
             if hasattr(fragment, "row_groups"):
                 yield self._of_parquet(fragment, names, size)
