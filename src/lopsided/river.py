@@ -149,7 +149,7 @@ class ActiveClassifier(ActiveLearningClassifier):
     >>> import lopsided, lopsided.river
     >>> model = lopsided.river.ActiveClassifier(lopsided.Active("Recommended", budget=200))
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
-    Accuracy: 90.00%
+    Accuracy: 89.68%
     >>> model.model.queries_
     200
 
